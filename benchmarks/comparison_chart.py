@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from kleene.lab.experiments import EXPERIMENTS
-from kleene.lab.formatting import duration
-from kleene.lab.measurements import Measurements, measurements_in
-from kleene.lab.record import read
-from kleene.lab.report.palette import DARK, LIGHT
+from kleene_lab.experiments import EXPERIMENTS
+from kleene_lab.harness.formatting import duration
+from kleene_lab.harness.measurements import Measurements, measurements_in
+from kleene_lab.harness.record import read
+from kleene_lab.report.palette import DARK, LIGHT
 
 HERE = Path(__file__).parent
 CHART = HERE.parent / "docs/_static/comparison.svg"

@@ -14,12 +14,12 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kleene.lab.experiments.crossovers import CPU, PLACED
-from kleene.lab.record import Point, Record, read
 from kleene.planning.ask import Ask
 from kleene.planning.cost_model import gpu_cost
 from kleene.planning.facts import Facts
 from kleene.planning.prepared_cost import cpu_seconds
+from kleene_lab.experiments.crossovers import CPU, PLACED
+from kleene_lab.harness.record import Point, Record, read
 
 #: The largest weight in each experiment.
 _LONGEST = {"crossover-searches": 255, "crossover-all-pairs": 255, "crossover-dense": 1}

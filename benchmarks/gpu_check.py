@@ -26,14 +26,14 @@ import gpu_prepared
 import gpu_record
 
 import kleene as kl
-from kleene.api import device_facts
+from kleene.api.programs import device_facts
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.variants import VARIANTS
 from kleene.cli.lab_progress import RunProgress
 from kleene.cli.lab_run import chosen
-from kleene.lab.environment import Environment
-from kleene.lab.machine import one_line
-from kleene.lab.runner import Runner
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.machine import one_line
+from kleene_lab.harness.runner import Runner
 
 DATA = Path(__file__).parent / "data"
 

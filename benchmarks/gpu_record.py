@@ -2,7 +2,7 @@
 
     python benchmarks/gpu_record.py     # fails when a record is of other kernels
 
-A record is ``<gpu>.jsonl``, written by ``make gpu-check``; see ``kleene.lab.record``.
+A record is ``<gpu>.jsonl``, written by ``make gpu-check``; see ``kleene_lab.harness.record``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import re
 import sys
 from pathlib import Path
 
-from kleene.api import kernel_digest
+from kleene.api.programs import kernel_digest
 from kleene.backends.cuda.variants import VARIANTS, is_unrecorded
-from kleene.lab import record as records
+from kleene_lab.harness import record as records
 
 FOLDER = Path(__file__).parent
 

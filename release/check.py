@@ -141,7 +141,7 @@ def audit(wheel: Path) -> None:
         )
         if wrong is not None:
             raise SystemExit(f"{wheel.name}: {bills[0]}: {wrong}")
-        ours = {"kleene", "_kleene_cli", "_kleene_networkx"}
+        ours = {"kleene", "kleene_lab", "_kleene_cli", "_kleene_networkx"}
         foreign = {name.split("/")[0] for name in names} - ours
         if {name.split("-")[0] for name in foreign} != {"kleene"} or len(foreign) != 1:
             raise SystemExit(f"{wheel.name}: holds {', '.join(sorted(foreign))}")

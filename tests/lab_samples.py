@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kleene.lab.experiment import Axis, Document, Experiment, Published
-from kleene.lab.measurements import Measurements
-from kleene.lab.record import Check, Point, Record, Run, Skip
+from kleene_lab.harness.experiment import Axis, Document, Experiment, Published
+from kleene_lab.harness.measurements import Measurements
+from kleene_lab.harness.record import Check, Point, Record, Run, Skip
 
 GPU = Run(
     "g",

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import kleene as kl
+from kleene.api import programs
 
 FILE = Path(__file__).parent / "data" / "public_names.txt"
 
@@ -26,7 +27,8 @@ CALLED = ("kl.TurnGraph",)
 def names() -> list[str]:
     """Return the lines of the file."""
     returned = (line for name, item in _returned() for line in _item(name, item))
-    return sorted({*_module("kl", kl), *returned, *_commands()})
+    measuring = _module("kleene.api.programs", programs)
+    return sorted({*_module("kl", kl), *measuring, *returned, *_commands()})
 
 
 def _module(prefix: str, module: ModuleType) -> Iterator[str]:

@@ -25,7 +25,7 @@ def main() -> None:
     for semiring in ("boolean", "min_plus", "max_min", "max_times"):
         print(kl.closure(dense, semiring, predecessors=True).verify(sample=16))
     kleene = Path(sys.executable).with_name("kleene")
-    for command in (["--help"], ["demo"], ["doctor"]):
+    for command in (["--help"], ["demo"], ["doctor"], ["lab", "list"]):
         subprocess.run([kleene, *command], check=True, stdout=subprocess.DEVNULL)
     print(f"ok: kleene {kl.__version__}, Python {sys.version.split()[0]}, {kl.__file__}")
 

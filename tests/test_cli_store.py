@@ -14,8 +14,8 @@ import zarr
 from cli_runner import kleene
 
 import kleene as kl
-from kleene.api import stored_rows
 from kleene.cli import cluster
+from kleene.distributed import store_sink
 from kleene.distributed.store_writer import StoreWriter
 from kleene.distributed.store_zarr import ZarrWriter
 
@@ -26,7 +26,7 @@ GRAPH = kl.generate.uniform(300, 2000, weights=(1, 9), seed=4)
 
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_rows, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
+    monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
 
 
 @pytest.fixture(params=["npy", "zarr"])

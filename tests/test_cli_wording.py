@@ -116,7 +116,7 @@ PYTHON_ONLY = {"argmin", "keep", "keep_rows", "order", "relabel", "volume"}
 SOURCES = [
     file
     for file in sorted(Path(kl.__file__).parent.rglob("*.py"))
-    if file.relative_to(Path(kl.__file__).parent).parts[0] not in ("cli", "lab", "interop")
+    if file.relative_to(Path(kl.__file__).parent).parts[0] not in ("cli", "interop")
 ]
 OPTIONS = {
     option.name

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 import kleene as kl
 from kleene import _native
+from kleene.backends.answer import Answer
 from kleene.backends.cpu import closure
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.results.verify import PathValues, verify
 
 Array = NDArray[Any]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
+from kleene.backends.answer import Answer
 from kleene.backends.common.closure_tiles import (
     Tile,
     TileEngine,
@@ -19,7 +20,7 @@ from kleene.backends.common.closure_tiles import (
 from kleene.backends.common.dense_driver import MatrixForm, engine_form, finish_rows
 from kleene.backends.cpu.closure_tiles import CpuTiles
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.distributed.tile_grid import Cluster, TileGrid, choose_layout
 from kleene.system.machine import this_machine
 

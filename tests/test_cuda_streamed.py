@@ -12,6 +12,7 @@ import pytest
 from emulators import needs_checked
 
 import kleene as kl
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, engine_form
 from kleene.backends.cuda import closure_tiled as closure
 from kleene.backends.cuda.closure_bands import BandSplit
@@ -21,7 +22,7 @@ from kleene.backends.cuda.runtime.device import Array
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 #: (semiring, type of the values, weights from, weights to); integers up to 2^14 run as int16.
 ALGEBRAS = [

@@ -16,7 +16,7 @@ from kleene.distributed import dask_client, dask_rows
 from kleene.distributed.dask_client import Workers
 from kleene.distributed.dask_graphs import SharedGraph
 from kleene.distributed.dask_rows import _PieceError, _Pieces, run_pieces
-from kleene.distributed.pieces import Piece, split
+from kleene.engine.pieces import Piece, split
 from kleene.errors import Code
 
 SHARED = SharedGraph("/tmp/nothing.kp", len)
@@ -371,7 +371,6 @@ def test_what_on_may_be() -> None:
     ("keywords", "message"),
     [
         ({"sources": [0, 1]}, "give out='d.zarr'.*targets.*reduce_distances"),
-        ({"pairs": [(0, 1)]}, "no pairs"),
         ({"source": 0}, "one source is one search"),
         ({"sources": [0], "targets": [1], "keep": "device"}, "leave out keep"),
     ],

@@ -16,10 +16,10 @@ import pytest
 from test_dask import CITY, PLACES, SOCIAL, client, hidden  # noqa: F401
 
 import kleene as kl
-from kleene.api import on_cluster, prepared_calls, stored_rows
-from kleene.api.stored_rows import BlockSize
-from kleene.distributed import dask_rows
+from kleene.distributed import dask_rows, store_sink
 from kleene.distributed.store import Store
+from kleene.distributed.store_sink import BlockSize
+from kleene.engine import planned
 from kleene.planning import plan
 from kleene.planning.machine import LiveMachine
 from kleene.system.machine import this_machine
@@ -29,7 +29,7 @@ KLEENE = [sys.executable, "-m", "kleene.cli.main"]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_cluster, "BLOCKS", BlockSize(seconds=0.002, memory=2**24))
+    monkeypatch.setattr(store_sink, "BLOCKS", BlockSize(seconds=0.002, memory=2**24))
     monkeypatch.setattr(dask_rows, "PIECE_SECONDS", 0.02)
     monkeypatch.setattr(dask_rows, "_LAST", 0.005)
 
@@ -171,7 +171,7 @@ def test_workers_open_a_device_that_the_client_lacks(
     here = this_machine()
     devices = tuple(device for device in here.devices if device != "emulated")
     bare = LiveMachine(here.cores, None, here.simd, devices, here.absent)
-    for module in (plan, prepared_calls, stored_rows):
+    for module in (plan, planned, store_sink):
         monkeypatch.setattr(module, "live_machine", lambda: bare)
     asked: dict[str, Any] = {"sources": [0, 9], "device": "emulated", "predecessors": False}
     with pytest.raises(kl.DeviceError):

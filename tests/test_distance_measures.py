@@ -15,7 +15,7 @@ from plain_distances import ZOO, measured_graphs, plain_rows
 
 import kleene as kl
 from kleene import _native
-from kleene.api import reduce_distances
+from kleene.engine import reduce
 from kleene.system.machine import this_machine
 
 HUBS = kl.generate.rmat(7, 6, seed=2, directed=True)
@@ -249,7 +249,7 @@ def test_bins_of_lengths() -> None:
 
 
 def test_bins_grow_batch_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reduce_distances, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(reduce, "_BATCH_BYTES", 1)
     chain = np.arange(60)
     for weights in (2.0**chain, 2.0 ** chain[::-1], np.full(60, 0.125)):
         g = kl.Graph.from_edges(chain, chain + 1, weights)

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.api import kernel_digest
+from kleene.api.programs import kernel_digest
 from kleene.backends.cuda.closure_ceiling import across, layout_for, run_in_registers, start_values
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
-from kleene.lab import record as records
-from kleene.lab.dense_check import best_row, require_paths, require_row
-from kleene.lab.dense_inputs import CASES, PLAIN, Weights
-from kleene.lab.dense_trials import resident
-from kleene.lab.environment import Environment
-from kleene.lab.record import Check, Line, Point, Run, Skip
 from kleene.system.machine import this_machine
+from kleene_lab.harness import record as records
+from kleene_lab.harness.dense_check import best_row, require_paths, require_row
+from kleene_lab.harness.dense_inputs import CASES, PLAIN, Weights
+from kleene_lab.harness.dense_trials import resident
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.record import Check, Line, Point, Run, Skip
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

@@ -67,6 +67,7 @@ CALLS: dict[str, Callable[..., kl.Result]] = {
     "sssp within 40": lambda g, **o: kl.sssp(g, 3, limit=40, **o),
     "sssp from several": lambda g, **o: kl.sssp(g, sources=[3, 1, 3], **o),
     "sssp by bellman_ford": lambda g, **o: kl.sssp(g, 3, method="bellman_ford", **o),
+    "sssp by prepared within 40": lambda g, **o: kl.sssp(g, 3, method="prepared", limit=40, **o),
     "apsp": lambda g, **o: kl.apsp(g, method="batched", **o),
     "apsp by tiled": lambda g, **o: kl.apsp(g, method="tiled", **o),
     "apsp by tiled within 40": lambda g, **o: kl.apsp(g, method="tiled", limit=40, **o),
@@ -107,10 +108,10 @@ def test_nothing_is_copied_before_it_is_read(name: str, downloads: list[int]) ->
     found = CALLS[name](g, device="emulated", keep="device")
     found.device_arrays.distances.__dlpack__()
     assert downloads == []
-    values = found._answer.values
+    values = found._answer.whole_values
     assert downloads == [values.nbytes]
-    assert found._answer.values is values
-    assert found._answer.predecessors is found._answer.predecessors
+    assert found._answer.whole_values is values
+    assert found._answer.whole_predecessors is found._answer.whole_predecessors
     assert len(downloads) == 2
     repr(found), found.verify(), found.reached
     assert len(downloads) == 2, "copied once"
@@ -197,7 +198,7 @@ def test_two_threads_read_the_same_copy() -> None:
 
     def read() -> None:
         start.wait()
-        seen.append(id(found._answer.values))
+        seen.append(id(found._answer.whole_values))
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:

@@ -10,7 +10,7 @@ import pytest
 from browser import Browser, chromium
 from lab_samples import everything
 
-from kleene.lab.report import write_report
+from kleene_lab.report import write_report
 
 CHROMIUM = chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")

@@ -17,25 +17,25 @@ from hypothesis import strategies as st
 from lab_samples import PUBLISHED, everything, experiment, point, record_of
 from numpy.typing import NDArray
 
-from kleene.lab.experiment import Axis, Experiment
-from kleene.lab.formatting import counts, duration
-from kleene.lab.measurements import measurements_in
-from kleene.lab.record import Point
-from kleene.lab.report.chart_data import charts_of, x_labels
-from kleene.lab.report.palette import DARK, HUES, LIGHT, MARKERS, assign_styles, series_style
+from kleene_lab.harness.experiment import Axis, Experiment
+from kleene_lab.harness.formatting import counts, duration
+from kleene_lab.harness.measurements import measurements_in
+from kleene_lab.harness.record import Point
+from kleene_lab.report.chart_data import charts_of, x_labels
+from kleene_lab.report.palette import DARK, HUES, LIGHT, MARKERS, assign_styles, series_style
 
 alt = pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
-from kleene.lab.report.axes import padded_domain, round_ticks, spread_apart  # noqa: E402
-from kleene.lab.report.charts import (  # noqa: E402
+from kleene_lab.report.axes import padded_domain, round_ticks, spread_apart  # noqa: E402
+from kleene_lab.report.charts import (  # noqa: E402
     Frame,
     chart_spec,
     config,
     figure_spec,
     frame_of,
 )
-from kleene.lab.report.render import static_svg, write_figure  # noqa: E402
+from kleene_lab.report.render import static_svg, write_figure  # noqa: E402
 
 Array = NDArray[Any]
 Spec = dict[str, Any]

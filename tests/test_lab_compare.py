@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from kleene.cli.main import app
 from kleene.errors import RequestError
-from kleene.lab.compare import compare
-from kleene.lab.record import Record, write
+from kleene_lab.harness.record import Record, write
+from kleene_lab.report.compare import compare
 
 
 def verdicts(before: list[float], after: list[float], **rest: Any) -> str:
@@ -232,9 +232,9 @@ def test_compare_of_what_is_not_there(files: tuple[Path, Path], tmp_path: Path) 
 def declared(monkeypatch: pytest.MonkeyPatch) -> Record:
     """Put declarations of ours where those of the lab are, and return their record."""
     record, experiments = everything()
-    module = ModuleType("kleene.lab.experiments")
+    module = ModuleType("kleene_lab.experiments")
     module.__dict__["EXPERIMENTS"] = experiments
-    monkeypatch.setitem(sys.modules, "kleene.lab.experiments", module)
+    monkeypatch.setitem(sys.modules, "kleene_lab.experiments", module)
     return record
 
 

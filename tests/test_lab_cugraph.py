@@ -13,12 +13,12 @@ import pytest
 from lab_samples import unhurried
 
 import kleene as kl
-from kleene.lab import record as records
-from kleene.lab.cugraph import CuGraph
-from kleene.lab.environment import Environment
-from kleene.lab.experiments import EXPERIMENTS
-from kleene.lab.measurements import measurements_in
-from kleene.lab.runner import Runner
+from kleene_lab.experiments import EXPERIMENTS
+from kleene_lab.harness import record as records
+from kleene_lab.harness.cugraph import CuGraph
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.measurements import measurements_in
+from kleene_lab.harness.runner import Runner
 
 [GPU] = [one for one in EXPERIMENTS if one.id == "peers-gpu"]
 

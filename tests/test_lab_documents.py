@@ -10,15 +10,15 @@ import pytest
 from lab_samples import unhurried
 
 import kleene as kl
-from kleene.lab import environment as environments
-from kleene.lab.environment import Environment
-from kleene.lab.experiment import Experiment, Skipped
-from kleene.lab.experiments import EXPERIMENTS, bfs_tables, paths_by_size, spmv_by_format
-from kleene.lab.experiments.entrants import ALL, GPU, ONE, entrants
-from kleene.lab.measurements import Measurements, measurements_in
-from kleene.lab.record import Record, read
-from kleene.lab.runner import Runner
-from kleene.lab.shared_check import SharedCheck
+from kleene_lab.experiments import EXPERIMENTS, bfs_tables, paths_by_size, spmv_by_format
+from kleene_lab.experiments.entrants import ALL, GPU, ONE, entrants
+from kleene_lab.harness import environment as environments
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Experiment, Skipped
+from kleene_lab.harness.measurements import Measurements, measurements_in
+from kleene_lab.harness.record import Record, read
+from kleene_lab.harness.runner import Runner
+from kleene_lab.harness.shared_check import SharedCheck
 
 DOCUMENTS = [one for one in EXPERIMENTS if "documents" in one.suites]
 BY_ID = {one.id: one for one in DOCUMENTS}
@@ -83,15 +83,6 @@ def test_what_was_published_is_beside_what_is_measured(experiment: Experiment) -
         there = {plan.x for plan in plans if plan.panel == published.panel}
         assert set(published.x) <= there
         assert all(1e-6 < seconds < 1000 for seconds in published.y)
-
-
-def test_plans_differ() -> None:
-    """A point is known by its chart, series, device and x: nothing may be planned twice."""
-    for experiment in DOCUMENTS:
-        keys = [
-            (p.panel, p.series, p.device, p.x) for p in experiment.plans(Environment("emulated"))
-        ]
-        assert len(set(keys)) == len(keys)
 
 
 def test_who_takes_part_where(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +207,7 @@ def test_changes_by_density_use_shared_ends() -> None:
 
 def read_made(experiment: Experiment, times: dict[str, dict[float, float]]) -> Measurements:
     """Return what would be found with these times."""
-    from kleene.lab.record import Point, Run
+    from kleene_lab.harness.record import Point, Run
 
     points = [
         Point("r", experiment.id, series, x, seconds=(seconds,))

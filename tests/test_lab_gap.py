@@ -9,13 +9,13 @@ import pytest
 from lab_samples import unhurried
 
 from kleene.cli.lab_run import chosen
-from kleene.lab import record as records
-from kleene.lab.environment import Environment
-from kleene.lab.experiment import Experiment, Skipped
-from kleene.lab.experiments import EXPERIMENTS
-from kleene.lab.gap import VARIABLE, Program, best_delta, programs, read_output
-from kleene.lab.measurements import measurements_in
-from kleene.lab.runner import Runner, Summary
+from kleene_lab.experiments import EXPERIMENTS
+from kleene_lab.harness import record as records
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Experiment, Skipped
+from kleene_lab.harness.gap import VARIABLE, Program, best_delta, programs, read_output
+from kleene_lab.harness.measurements import measurements_in
+from kleene_lab.harness.runner import Runner, Summary
 
 [GAP] = [one for one in EXPERIMENTS if one.id == "peers-gap"]
 [BETWEENNESS] = [one for one in EXPERIMENTS if one.id == "betweenness-gap"]

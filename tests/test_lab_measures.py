@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,16 @@ from lab_samples import experiment as sample
 from test_lab_ours import MISSING, assert_sentences
 
 import kleene as kl
-from kleene.lab import record as records
-from kleene.lab.environment import Environment
-from kleene.lab.experiment import Experiment
-from kleene.lab.experiments import EXPERIMENTS, searches
-from kleene.lab.experiments.measure_cases import Case, plans_of
-from kleene.lab.experiments.peers import findings_beside
-from kleene.lab.graphs import made
-from kleene.lab.measure_peers import MEASURE_PEERS, MeasurePeer
-from kleene.lab.measurements import Measurements, measurements_in
-from kleene.lab.runner import Runner
+from kleene_lab.experiments import EXPERIMENTS, searches
+from kleene_lab.experiments.measure_cases import Case, plans_of
+from kleene_lab.experiments.peers import findings_beside
+from kleene_lab.harness import record as records
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Experiment
+from kleene_lab.harness.graphs import made
+from kleene_lab.harness.measure_peers import MEASURE_PEERS, MeasurePeer
+from kleene_lab.harness.measurements import Measurements, measurements_in
+from kleene_lab.harness.runner import Clock, Runner
 
 MEASURES = [one for one in EXPERIMENTS if "measures" in one.suites]
 IDS = [one.id for one in MEASURES]
@@ -47,17 +48,45 @@ def test_an_experiment_runs_and_its_findings_hold(experiment: Experiment, tmp_pa
         assert_sentences(replace(results, points=points))
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("experiment", MEASURES, ids=IDS)
-def test_plans_have_names_of_their_own(experiment: Experiment) -> None:
-    plans = list(experiment.plans(Environment("cpu")))
-    keys = [(plan.panel, plan.series, plan.x) for plan in plans]
-    assert len(set(keys)) == len(keys)
-    if experiment.x.labels:
-        assert {plan.x for plan in plans} <= set(range(len(experiment.x.labels)))
+def test_plans_are_made_without_a_gpu(experiment: Experiment, device: str) -> None:
+    plans = list(experiment.plans(Environment(device)))
+    on_cpu = experiment.id in ("betweenness-by-error", "closeness", "diameter")
+    assert {plan.device for plan in plans} == ({"cpu"} if on_cpu else {"cpu", device})
 
 
 def test_the_suite_takes_25_minutes() -> None:
     assert sum(one.budget for one in MEASURES) <= 1500
+
+
+#: Medians of `betweenness-sources` on an H200 and on 16 and one cores beside it, in seconds: of an
+#: R-MAT graph, of a grid and of an R-MAT graph again, of 16 times the arcs and sources.
+RECORDED = {
+    "Kleene, GPU": (0.008383, 0.02164, 0.08241),
+    "Kleene, all cores": (0.04052, 0.74405, 1.896),
+    "Kleene, one core": (0.2661, 0.5438, 17.8),
+}
+
+
+@pytest.mark.parametrize("series", RECORDED)
+def test_estimates_are_of_the_same_family(series: str) -> None:
+    """By the grid, the GPU's third call was to take 57 s, and those of the cores 33 and 24 min."""
+    [declared] = [one for one in MEASURES if one.id == "betweenness-sources"]
+    environment = Environment("cuda")
+    environment.cores = 16
+    plans = {(plan.series, plan.x): plan for plan in declared.plans(environment)}
+    small, grid, large = (plans[series, x] for x in range(3))
+    clock = Clock(time.monotonic() + declared.budget, declared.patience)
+    took = RECORDED[series]
+    clock.observe(small, took[0])
+    assert clock.expected(grid) == grid.guess
+    clock.observe(grid, took[1])
+    assert took[2] / 5 < clock.expected(large) < 5 * took[2]
+    assert clock.reason_to_skip(large) is None
+    alone = Clock(time.monotonic() + declared.budget, declared.patience)
+    alone.observe(replace(grid, family=large.family), took[1])
+    assert alone.expected(large) > 50 * took[2]
 
 
 # ---- wrong answers ------------------------------------------------------------------------------

@@ -12,16 +12,16 @@ from lab_samples import unhurried
 from test_lab_ours import assert_sentences
 
 import kleene as kl
-from kleene.lab import prepared
-from kleene.lab import record as records
-from kleene.lab.environment import Environment
-from kleene.lab.experiment import Experiment, Skipped
-from kleene.lab.experiments import EXPERIMENTS
-from kleene.lab.experiments import prepared as prepared_experiments
-from kleene.lab.graphs import delaunay, grid, made, split
-from kleene.lab.measurements import measurements_in
-from kleene.lab.routing_peers import ROUTING_PEERS, Pandana, PyRoutingKit
-from kleene.lab.runner import Runner
+from kleene_lab.experiments import EXPERIMENTS
+from kleene_lab.experiments import prepared as prepared_experiments
+from kleene_lab.harness import prepared
+from kleene_lab.harness import record as records
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Experiment, Skipped
+from kleene_lab.harness.graphs import delaunay, grid, made, split
+from kleene_lab.harness.measurements import measurements_in
+from kleene_lab.harness.routing_peers import ROUTING_PEERS, Pandana, PyRoutingKit
+from kleene_lab.harness.runner import Runner
 
 PREPARED = [one for one in EXPERIMENTS if "prepared" in one.suites]
 IDS = [one.id for one in PREPARED]
@@ -44,15 +44,6 @@ def test_an_experiment_runs_and_its_findings_hold(experiment: Experiment, tmp_pa
     for missing in range(len(results.points)):
         points = results.points[:missing] + results.points[missing + 1 :]
         assert_sentences(replace(results, points=points))
-
-
-@pytest.mark.parametrize("experiment", PREPARED, ids=IDS)
-def test_plans_have_names_of_their_own(experiment: Experiment) -> None:
-    plans = list(experiment.plans(Environment("cpu")))
-    keys = [(plan.panel, plan.series, plan.x) for plan in plans]
-    assert len(set(keys)) == len(keys)
-    if experiment.x.labels:
-        assert {plan.x for plan in plans} <= set(range(len(experiment.x.labels)))
 
 
 def test_the_suite_takes_forty_minutes() -> None:
@@ -135,10 +126,10 @@ def test_triangulations_are_planar_and_placed() -> None:
 
 @pytest.mark.parametrize("kind", ROUTING_PEERS)
 def test_peers_say_why_they_do_not_take_part(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kleene.lab.routing_peers.find_spec", lambda name: None)
+    monkeypatch.setattr("kleene_lab.harness.routing_peers.find_spec", lambda name: None)
     with pytest.raises(Skipped, match=f"not installed; pip install {kind.name}"):
         kind(kl.generate.grid(3, 3))
-    monkeypatch.setattr("kleene.lab.routing_peers.find_spec", lambda name: object())
+    monkeypatch.setattr("kleene_lab.harness.routing_peers.find_spec", lambda name: object())
     with pytest.raises(Skipped, match="coordinates"):
         kind(kl.generate.grid(3, 3))
     monkeypatch.setattr(kind, "most_vertices", 8)
@@ -167,7 +158,7 @@ def test_peers_answer_as_plain_searches(kind: Any, capfd: pytest.CaptureFixture[
 
 
 def test_matrices_of_all_series_must_be_the_same() -> None:
-    from kleene.lab.experiments.prepared_peers import _check_matrix
+    from kleene_lab.experiments.prepared_peers import _check_matrix
 
     environment, named = (
         Environment("cpu", quick=True),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lab_samples import CPU, GPU, point, record_of
 
 from kleene.errors import FormatError
-from kleene.lab.record import Check, Point, Run, Skip, as_text, read, write
+from kleene_lab.harness.record import Check, Point, Run, Skip, as_text, read, write
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 #: Numbers that survive being rounded to the digits of a file.

@@ -15,15 +15,15 @@ import pytest
 from lab_samples import CPU, GPU, everything, experiment, point, record_of
 
 from kleene.errors import RequestError
-from kleene.lab.experiment import Experiment
-from kleene.lab.measurements import Measurements, measurements_in
-from kleene.lab.record import Check, Point, Record, Skip
-from kleene.lab.report import Written, write_report
-from kleene.lab.report.docs import experiment_sections, results_page
-from kleene.lab.report.headlines import headlines
-from kleene.lab.report.html import table
-from kleene.lab.report.style import chart_style
 from kleene.system.html import Html, tag
+from kleene_lab.harness.experiment import Experiment
+from kleene_lab.harness.measurements import Measurements, measurements_in
+from kleene_lab.harness.record import Check, Point, Record, Skip
+from kleene_lab.report import Written, write_report
+from kleene_lab.report.docs import experiment_sections, results_page
+from kleene_lab.report.headlines import headlines
+from kleene_lab.report.html import table
+from kleene_lab.report.style import chart_style
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 
@@ -192,15 +192,15 @@ def test_many_points_make_no_heavy_page(tmp_path: Path) -> None:
 
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kleene.lab.report.find_spec", lambda name: None)
+    monkeypatch.setattr("kleene_lab.report.find_spec", lambda name: None)
     with pytest.raises(RequestError, match=re.escape('pip install "kleene[report]"')):
         write_report(*everything(), tmp_path / "lab.html")
 
 
 def test_only_the_report_imports_charts() -> None:
     program = (
-        "import sys, kleene.cli.lab, kleene.cli.lab_progress, kleene.lab.runner, "
-        "kleene.lab.compare, kleene.lab.experiments, kleene.lab.report\n"
+        "import sys, kleene.cli.lab, kleene.cli.lab_progress, kleene_lab.harness.runner, "
+        "kleene_lab.report.compare, kleene_lab.experiments, kleene_lab.report\n"
         "assert not {'altair', 'vl_convert'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -18,13 +18,14 @@ from typer.testing import CliRunner
 import kleene as kl
 from kleene.cli import lab_run
 from kleene.cli.main import app
-from kleene.lab import experiments, harness
-from kleene.lab import record as records
-from kleene.lab.environment import Environment
-from kleene.lab.experiment import Axis, Experiment, Plan, Skipped
-from kleene.lab.harness import measure
-from kleene.lab.runner import Listener, Runner, Summary
-from kleene.lab.trial import Trial, solve
+from kleene_lab import experiments
+from kleene_lab.harness import measure as harness
+from kleene_lab.harness import record as records
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
+from kleene_lab.harness.measure import measure
+from kleene_lab.harness.runner import Clock, Listener, Runner, Summary
+from kleene_lab.harness.trial import Trial, solve
 
 
 def trial(run: Callable[[], Any] = lambda: 1, wanted: Any = 1, **more: Any) -> Trial:
@@ -125,8 +126,8 @@ def test_the_peak_of_memory_sees_an_allocation() -> None:
     # In a process of its own: no other test leaves memory that is freed, or taken, meanwhile.
     program = """
 import numpy as np
-from kleene.lab.harness import measure
-from kleene.lab.trial import Trial
+from kleene_lab.harness.measure import measure
+from kleene_lab.harness.trial import Trial
 
 run = lambda: int(np.ones(2**26, np.uint8)[0])
 measured = measure({"": Trial(run, lambda answer: "compared", repeats=1)}, 1.0)[""]
@@ -192,6 +193,22 @@ def test_what_does_not_fit_is_skipped_with_the_reason(path: Path) -> None:
     assert patience == "a call would take about 60 s"
     assert time_.startswith("needs about 1e+03 s, and ")
     assert grows.startswith("a call would take about ")
+
+
+def test_estimates_need_no_order_of_sizes() -> None:
+    clock = Clock(time.monotonic() + 60, 5)
+    plans = {size: Plan("a", 0, trial, guess=0.5, size=size, growth=4) for size in (1, 2, 8, 16)}
+    assert clock.expected(plans[8]) == 0.5
+    clock.observe(plans[8], 0.3)
+    assert clock.expected(plans[16]) == 0.3 * 4
+    assert clock.expected(plans[2]) == 0.3, "not more than a larger one"
+    clock.observe(plans[1], 0.01)
+    assert clock.expected(plans[2]) == 0.01 * 4
+    assert clock.expected(plans[8]) == 0.3
+    other = replace(plans[16], family="grid")
+    assert clock.expected(other) == 0.5
+    clock.observe(other, 0.7)
+    assert clock.expected(plans[16]) == pytest.approx(0.3 * (0.3 / 0.01) ** (1 / 3))
 
 
 def test_a_budget_for_everything_is_shared(path: Path) -> None:

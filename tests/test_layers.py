@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import kleene
 
 ROOT = Path(kleene.__file__).parent
 SOURCES = ROOT.parent.parent
+LAB = ROOT.parent / "kleene_lab"
 
 #: From the ground up; a module may import from its own layer and from those below.
 LAYERS = [
@@ -19,19 +23,20 @@ LAYERS = [
     {"system"},
     {"graph"},
     {"io", "generate", "datasets"},
-    {"backends.task", "backends.semiring"},
+    {"backends.answer", "backends.semiring", "backends.task"},
     {"backends.common"},
     {"prepared"},
     {"backends.reference", "backends.cpu", "backends.cuda"},
+    {"backends.devices"},
     {"registry"},
     {"planning"},
+    {"engine"},
     {"results"},
     {"measures"},
     {"distributed"},
     {"api"},
     {"interop"},
     {"viz", "csgraph"},
-    {"lab"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -42,7 +47,7 @@ BACKENDS = ("backends.reference", "backends.cpu", "backends.cuda")
 UPWARD_BY_NAME = {
     ("graph/core.py", "backends.cuda"),
     ("graph/from_any.py", "io"),
-    ("results/result.py", "api"),
+    ("results/result.py", "distributed"),
 }
 
 _BY_NAME = re.compile(r"kleene\.([a-z_]+(?:\.[a-z_]+)*)")
@@ -129,6 +134,72 @@ def test_backends_do_not_import_each_other() -> None:
     assert not siblings
 
 
+def lab_imports(file: Path) -> list[str]:
+    """Return what a file of the lab takes from Kleene, dotted: by imports, and as ``kl.name``."""
+    found = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found += [f"kleene.{node.attr}"] if node.value.id in ("kl", "kleene") else []
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found += re.findall(r"^\s*(?:from|import) (kleene[.\w]*)", node.value, re.M)
+    return [name for name in found if name.partition(".")[0] == "kleene"]
+
+
+def public_names() -> set[str]:
+    """Return the names that the lab may use, dotted."""
+    modules = {"kleene", "kleene.csgraph", "kleene.errors", "kleene.api.programs"}
+    named = {f"{module}.{name}" for module in modules for name in import_module(module).__all__}
+    return modules | named | {"kleene.__version__"}
+
+
+def test_the_lab_uses_public_names_only() -> None:
+    """What the lab measures is what users call."""
+    files = sorted(LAB.rglob("*.py"))
+    assert len(files) > 60
+    known = public_names()
+    used = {name for file in files for name in lab_imports(file)}
+    assert used >= {"kleene.Graph", "kleene.api.programs.cores"}
+    assert sorted(used - known) == []
+
+
+def test_a_private_name_in_the_lab_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "planted.py"
+    file.write_text(
+        "from kleene.system import machine\nimport kleene as kl\nkl._native.x()\n"
+        "def f():\n    import kleene.graph.core\n"
+        "PROGRAM = '\\nfrom kleene.cli.main import main\\n'\n"
+    )
+    assert set(lab_imports(file)) - public_names() == {
+        "kleene.system.machine", "kleene._native", "kleene.graph.core", "kleene.cli.main",
+    }  # fmt: skip
+
+
+def test_the_lab_is_imported_by_its_commands_only() -> None:
+    named = {
+        file.relative_to(ROOT).as_posix()
+        for file in ROOT.rglob("*.py")
+        if "kleene_lab" in file.read_text(encoding="utf-8")
+    }
+    assert named == {
+        "cli/completion.py", "cli/lab_compare.py", "cli/lab_list.py", "cli/lab_progress.py",
+        "cli/lab_report.py", "cli/lab_run.py",
+    }  # fmt: skip
+
+
+def test_the_lab_is_imported_when_its_commands_run() -> None:
+    program = (
+        "import sys, kleene, kleene.cli.main, kleene.cli.completion, kleene.cli.lab\n"
+        "assert 'kleene_lab' not in sys.modules\n"
+        "import kleene.cli.lab_run, kleene.cli.lab_compare, kleene.cli.lab_report\n"
+        "assert 'kleene_lab' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_planted_import_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "planted.py"
     file.write_text('import_module("kleene.backends.cpu.sssp")\nfrom kleene.api import bfs\n')
@@ -184,7 +255,7 @@ def test_planning_imports_no_gpu_library() -> None:
 def test_one_file_has_the_calls_that_cuda_core_lacks() -> None:
     """The device is written on cuda.core; its modules are imported when a GPU is opened."""
     users: dict[str, set[str]] = {"bindings": set(), "core": set()}
-    for file in ROOT.rglob("*.py"):
+    for file in (*ROOT.rglob("*.py"), *LAB.rglob("*.py")):
         for module in re.findall(r"^\s*(?:import|from) cuda\.(\w+)", file.read_text(), re.M):
             users[module].add(file.name)
         if file.name != "cugraph.py":  # another library, whose arrays are CuPy's
@@ -202,8 +273,8 @@ PARSED_BY_AST = re.compile(
 
 def test_files_and_kernels_are_read_without_ast() -> None:
     found = [
-        f"{file.relative_to(ROOT)}: {line[0].strip()}"
-        for file in ROOT.rglob("*.py")
+        f"{file.relative_to(SOURCES)}: {line[0].strip()}"
+        for file in (*ROOT.rglob("*.py"), *LAB.rglob("*.py"))
         for line in PARSED_BY_AST.finditer(file.read_text())
     ]
     assert not found, "read headers of .npy files by system/npy_header.py"
@@ -272,7 +343,7 @@ REPLACED = {
 
 def test_the_fields_own_words() -> None:
     suffixes = {".py", ".cpp", ".hpp", ".inl", ".cu", ".cuh", ".md"}
-    folders = ("src/kleene", "native", "docs")
+    folders = ("src/kleene", "src/kleene_lab", "native", "docs")
     found = []
     for file in (f for name in folders for f in (SOURCES / name).rglob("*")):
         if file.suffix in suffixes and file.is_file():

@@ -66,6 +66,67 @@ def test_the_cause_has_the_reason_of_a_failed_conversion_once() -> None:
     assert "previously failed" in causes[1]
 
 
+#: Calls of what searches as Dijkstra's algorithm does, on nodes 0 to 3.
+BY_DIJKSTRA: list[tuple[str, dict[str, Any]]] = [
+    ("dijkstra_path", {"source": 0, "target": 3}),
+    ("dijkstra_path_length", {"source": 0, "target": 3}),
+    ("single_source_dijkstra", {"source": 0}),
+    ("single_source_dijkstra_path", {"source": 0}),
+    ("single_source_dijkstra_path_length", {"source": 0, "cutoff": 1}),
+    ("multi_source_dijkstra", {"sources": {0, 1}}),
+    ("dijkstra_predecessor_and_distance", {"source": 0}),
+    ("bidirectional_dijkstra", {"source": 0, "target": 3}),
+    ("astar_path", {"source": 0, "target": 3}),
+    ("shortest_path", {"source": 0}),
+    ("eccentricity", {}),
+    ("barycenter", {}),
+    ("wiener_index", {}),
+    ("harmonic_diameter", {}),
+    ("average_shortest_path_length", {}),
+]
+FROM_ALL = [
+    "all_pairs_dijkstra", "all_pairs_dijkstra_path", "all_pairs_dijkstra_path_length",
+    "all_pairs_all_shortest_paths", "single_source_all_shortest_paths",
+]  # fmt: skip
+
+
+def negative() -> nx.DiGraph:
+    """Return a ring with one negative weight, which Dijkstra's algorithm happens to get right."""
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, -1), (1, 2, 2), (2, 3, 2), (3, 0, 2)])
+    return graph
+
+
+@pytest.mark.parametrize(("name", "arguments"), BY_DIJKSTRA)
+def test_negative_weights_are_left_to_networkx(name: str, arguments: dict[str, Any]) -> None:
+    call, graph = getattr(nx, name), negative()
+    weighted = arguments | {"weight": "weight"}
+    with pytest.raises(NotImplementedError) as caught:
+        call(graph, **weighted, backend="kleene")
+    assert "order of its steps" in str(caught.value.__cause__)
+    theirs = call(graph, **weighted, backend="networkx")
+    with nx.config(backend_priority=["kleene"], warnings_to_ignore={"cache"}):
+        assert call(graph, **weighted) == theirs  # Kleene is tried, since the graph is converted
+
+
+@pytest.mark.parametrize("name", FROM_ALL)
+def test_generators_leave_negative_weights_to_networkx(name: str) -> None:
+    call, graph = getattr(nx, name), negative()
+    arguments = {"source": 0} if name.startswith("single") else {}
+    if dispatch.VERSION >= (3, 7) and name in dispatch.CHANGED_IF_WEIGHTED:
+        pytest.skip("left to NetworkX 3.7")
+    ours, theirs = (
+        list(call(graph, weight="weight", backend=backend, **arguments))
+        for backend in ("kleene", "networkx")
+    )
+    assert ours == theirs
+
+
+def test_bellman_ford_takes_negative_weights() -> None:
+    lengths = nx.single_source_bellman_ford_path_length(negative(), 0, backend="kleene")
+    assert lengths == {0: 0, 1: -1, 2: 1, 3: 3}
+
+
 def test_the_page_shows_how_to_read_the_reason() -> None:
     block = re.search(r"```python\n(.*?)```", SECTION, re.S)
     assert block is not None

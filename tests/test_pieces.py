@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kleene.distributed.pieces import choose_block_rows, split
+from kleene.engine.pieces import choose_block_rows, split
 
 
 def test_pieces_cover_all_rows_once() -> None:

@@ -52,10 +52,10 @@ def test_matrices_are_parts_of_trees(name: str) -> None:
     right = kl.apsp(g).distances[sources][:, targets]
     same(r.distances, right)
     same(r.floats, kl.sssp(g, sources=sources, targets=targets).floats)
-    assert "_whole" not in r._answer.__dict__, "no whole row was computed"
+    assert "every" not in r._answer.rest.__dict__, "no whole row was computed"
     proof = r.verify()
     assert (proof.rows, proof.of) == (len(sources), len(sources))
-    assert "_whole" not in r._answer.__dict__
+    assert "every" not in r._answer.rest.__dict__
     for s, t in zip(sources.tolist(), targets.tolist(), strict=False):
         path = r.path(s, t)
         if r.distances[sources.tolist().index(s), targets.tolist().index(t)] == r.no_path:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.api import reduce_distances as module
+from kleene.engine import reduce as module
 
 CITY = kl.generate.grid(20, 20, weights=(1, 9), seed=3)
 FLOATS = kl.generate.rmat(scale=8, edge_factor=6, seed=2, weights=(0.5, 2.0))

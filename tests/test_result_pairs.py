@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import FormatError, RequestError, VerificationError
-from kleene.api import pairs as pair_batches
+from kleene.engine import entries as pair_batches
 from kleene.results.verify_pairs import PairValues, verify_pairs
 from kleene.system.machine import this_machine
 

@@ -19,9 +19,9 @@ import zarr
 from store_samples import SPEC, content, fill, rows
 
 from kleene.distributed.ledger import Ledger
-from kleene.distributed.pieces import Piece
 from kleene.distributed.store import Store, ledger_of
 from kleene.distributed.store_zarr import ZarrWriter
+from kleene.engine.pieces import Piece
 from kleene.errors import KleeneError, RequestError, StorageError, StoreError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")

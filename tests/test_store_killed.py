@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from store_samples import SPEC, fill, rows
 
-from kleene.distributed.pieces import Piece
 from kleene.distributed.store import Store
+from kleene.engine.pieces import Piece
 from kleene.errors import StorageError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")

@@ -10,10 +10,9 @@ import pytest
 from test_dask import CITY, SOCIAL, client  # noqa: F401
 
 import kleene as kl
-from kleene.api import stored_plans, stored_rows
-from kleene.api.stored_plans import resumed_request
-from kleene.distributed import dask_rows
+from kleene.distributed import dask_rows, store_sink
 from kleene.distributed.store import Store
+from kleene.distributed.store_sink import resumed_ask
 from kleene.planning import plan
 from kleene.planning.ask import Ask
 from kleene.planning.machine import LiveMachine
@@ -27,7 +26,7 @@ SOURCES = [1, 2, 3, 4]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_rows, "choose_block_rows", lambda rows, *_: 1)
+    monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: 1)
     monkeypatch.setattr(dask_rows, "PIECE_SECONDS", 0.001)
 
 
@@ -71,7 +70,7 @@ def test_the_same_call_opens_what_workers_finished(
     first = solve(problem, out=out, on=client)
     here = this_machine()
     bare = LiveMachine(here.cores, None, here.simd, ("cpu", "reference"), here.absent)
-    for module in (plan, stored_plans, stored_rows):
+    for module in (plan, store_sink):
         monkeypatch.setattr(module, "live_machine", lambda: bare)
     for device in ("emulated", "cuda", "auto", "cpu"):
         for on in ("tcp://127.0.0.1:1", None):  # no worker is asked
@@ -120,9 +119,9 @@ def test_a_store_of_the_cpu_is_resumed_on_a_device_without_its_method(
 def test_other_sums_are_not_mixed_with_those_of_searches() -> None:
     for method in ("prepared", "johnson", "tiled"):
         asked = Ask.of("apsp", device="reference" if method != "johnson" else "cuda")
-        assert resumed_request(asked, method, False).where.method == method
+        assert resumed_ask(asked, method, False).where.method == method
     asked = Ask.of("apsp", device="reference")
-    assert resumed_request(asked, "batched", False).where.method == "auto"
+    assert resumed_ask(asked, "batched", False).where.method == "auto"
 
 
 @pytest.mark.parametrize("problem", ["bfs", "sssp", "apsp"])

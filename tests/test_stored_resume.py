@@ -18,10 +18,10 @@ import pytest
 from store_samples import content
 
 import kleene as kl
-from kleene.api import stored_rows
-from kleene.api.stored_results import load_stored
+from kleene.distributed import store_sink
 from kleene.distributed.store import Store, StoreWriter
 from kleene.distributed.store_npy import NpyWriter
+from kleene.distributed.stored_results import load_stored
 from kleene.system import threads
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
@@ -31,7 +31,7 @@ GRAPH = kl.generate.uniform(300, 2000, weights=(1, 9), seed=4)
 
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_rows, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
+    monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
 
 
 @pytest.fixture(params=["npy", "zarr"])
@@ -45,15 +45,15 @@ class Counter:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rows: list[int] = []
         self.stop_after: int | None = None
-        kept = stored_rows.StoredCall.piece_call
+        kept = store_sink.BlockWriter.narrow
 
-        def counted(stored: Any, pieces: Any, progress: Any = None) -> Any:
+        def counted(writer: Any, call: Any, pieces: Any, first: int) -> Any:
             if self.stop_after is not None and len(self.rows) >= self.stop_after:
                 raise KeyboardInterrupt
             self.rows += [piece.index for piece in pieces]
-            return kept(stored, pieces, progress)
+            return kept(writer, call, pieces, first)
 
-        monkeypatch.setattr(stored_rows.StoredCall, "piece_call", counted)
+        monkeypatch.setattr(store_sink.BlockWriter, "narrow", counted)
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])

@@ -13,8 +13,8 @@ import pytest
 from edited_results import edited
 
 import kleene as kl
+from kleene.backends.common.walks import Walks
 from kleene.errors import VerificationError
-from kleene.results.paths import Walks
 from kleene.results.verify_pairs import PairValues, verify_pairs
 
 #: A path of two arcs from 0, and a vertex that nothing leads to.

@@ -28,7 +28,7 @@ from unittest.mock import patch
 import numpy as np
 
 import kleene as kl
-from kleene.api.stored_rows import BlockSize
+from kleene.distributed.store_sink import BlockSize
 from kleene.errors import ClusterError
 from torture.campaign import Budget, Outcome
 
@@ -88,7 +88,7 @@ def compute(seed: int, out: Path, on: Any = None, progress: Any = None) -> None:
     with (
         patch("kleene.distributed.dask_rows.PIECE_SECONDS", 0.02),
         patch("kleene.distributed.dask_rows._LAST", 0.005),
-        patch("kleene.api.on_cluster.BLOCKS", BlockSize(seconds=0.002, memory=2**26)),
+        patch("kleene.distributed.store_sink.BLOCKS", BlockSize(seconds=0.002, memory=2**26)),
     ):
         call(graph, sources=sources, out=out, on=on, progress=progress, deterministic=True)
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import kleene as kl
 from kleene import _native
-from kleene.api.ceiling import relaxation_ceiling
+from kleene.api.programs import relaxation_ceiling
 from kleene.distributed import Communicator, DistributedGraph, bfs, sssp
 from kleene.graph.core import Graph
 from kleene.graph.incoming import IncomingArcs

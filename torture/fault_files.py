@@ -173,7 +173,7 @@ def writing_parts(folder: Path) -> Call:
 
 
 def recording(folder: Path) -> Call:
-    from kleene.lab import record
+    from kleene_lab.harness import record
 
     lines = [record.Run("a", "2026-01-01T00:00:00Z", {"cores": 2}, "1", "0")]
 

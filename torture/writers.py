@@ -31,7 +31,7 @@ class Writer:
 def writers_of_files(folder: Path) -> list[Writer]:
     """Return all writers; ``folder`` holds what they read."""
     import kleene as kl
-    from kleene.lab import record
+    from kleene_lab.harness import record
 
     streets = kl.generate.grid(12, 12, weights=(1, 9))
     graph = kl.generate.uniform(3000, 20_000, weights=(1, 9), seed=5, directed=False)

@@ -63,7 +63,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "results/row_arcs.py": ("test_verify*.py",),
     "results/row_checker.py": ("test_verify*.py",),
     "results/saved.py": ("test_verify_hostile.py", "test_result*.py", "test_verify_no_path.py"),
-    "results/searched_rows.py": (
+    "engine/searched_rows.py": (
         "test_reduce_distances.py", "test_result_archives.py", "test_matrix.py",
         "test_measure_proofs.py",
     ),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from kleene.api.device_arguments import Devices, as_devices, check_keep
 from kleene.backends.semiring import semiring as find_semiring
+from kleene.engine.call import Call, Out, Pairs, Progress
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_unmasked
@@ -43,27 +42,6 @@ __all__ = [
 
 Array = NDArray[Any]
 Vertices = Iterable[Any]
-Progress = bool | Callable[[int, int], object] | None
-Out = Array | str | Path | None
-Pairs = tuple[Array, Array]  # the origins and the destinations, by position
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call: the request, which a plan is made from, and the data."""
-
-    ask: Ask
-    graph: Graph
-    sources: Array
-    targets: Array | None
-    limit: float | None
-    progress: Progress
-    out: Out
-    single: bool  # one source: arrays of the result have one dimension
-    reverse: bool = False  # paths lead to the sources
-    pairs: Pairs | None = None  # instead of sources and targets
-    prepared: PreparedGraph | None = None  # whose graph it is
-    on: Any = None  # a Dask cluster whose workers compute the rows
 
 
 def check_call(
@@ -192,9 +170,9 @@ def require_graph(graph: Any) -> None:
         return
     if isinstance(getattr(graph, "expanded", None), Graph):  # a TurnGraph
         raise GraphError("a TurnGraph has searches of its own: turn_graph.sssp(...) and .apsp(...)")
-    from kleene.api.prepared_graph import PreparedGraph
+    from kleene.prepared.form import PreparedForm
 
-    if isinstance(graph, PreparedGraph):
+    if isinstance(graph, PreparedForm):
         raise GraphError("this call takes a graph that is not prepared: pass prepared.graph")
     raise GraphError(
         f"expected a kleene.Graph, not {type_name(graph)}; make one with "
@@ -204,12 +182,13 @@ def require_graph(graph: Any) -> None:
 
 def as_prepared(graph: Any) -> PreparedGraph:
     """Return a prepared graph; refuse all else that is no Graph."""
-    from kleene.api.prepared_graph import PreparedGraph
+    from kleene.prepared.form import PreparedForm
 
-    if isinstance(graph, PreparedGraph):
-        return graph
-    require_graph(graph)
-    raise AssertionError
+    if not isinstance(graph, PreparedForm):
+        require_graph(graph)
+        raise AssertionError
+    prepared: Any = graph  # users have no other form
+    return prepared  # type: ignore[no-any-return]
 
 
 def as_vertices(graph: Graph, vertices: Vertices, name: str) -> Array:

@@ -18,8 +18,10 @@ from kleene.api.arguments import (
     require_graph,
 )
 from kleene.api.length_plans import plan_lengths, wide_dtype
-from kleene.api.number_arguments import as_limit, sample_vertices
+from kleene.api.number_arguments import sample_vertices
+from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
+from kleene.engine.call import Timings
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
@@ -29,7 +31,6 @@ from kleene.planning.ask import Ask, Decision
 from kleene.planning.plan import Plan
 from kleene.registry import find
 from kleene.registry.betweenness import HOPS_ONLY
-from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 

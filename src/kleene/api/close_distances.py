@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -115,7 +114,7 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
 def _apsp(graph: Graph, **options: Any) -> Result:
     """Return the distances of all pairs on the CPU; advice names no keywords of :func:`apsp`."""
     call = check_call("apsp", graph, device="cpu", predecessors=False, **options)
-    return solve(replace(call, ask=call.ask._replace(keywords=())))
+    return solve(call._replace(ask=call.ask._replace(keywords=())))
 
 
 def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:

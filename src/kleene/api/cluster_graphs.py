@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kleene.api.arguments import Call
-from kleene.api.prepare import load_prepared, prepare
 from kleene.distributed.dask_graphs import SharedGraph, share_graph
-from kleene.errors import NegativeCycleError
+from kleene.engine.call import Call
 from kleene.graph import Graph
 from kleene.io.npz import graph_entries, read_mapped
 from kleene.io.npz_mapped import write_aligned
 from kleene.io.source import Source
 from kleene.planning.plan import Plan
-from kleene.prepared.files import prepared_entries
+from kleene.prepared import files
+from kleene.prepared.cache import Preparation
+from kleene.prepared.form import PreparedForm, prepared_form
 
 __all__ = ["graph_bytes", "share_call_graph", "share_plain_graph"]
 
@@ -27,22 +27,16 @@ def share_call_graph(
 ) -> Iterator[SharedGraph]:
     """Yield the graph of a call on the workers: prepared here, once, where the plan says so."""
     prepared = call.prepared
-    if prepared is None and plan.method == "prepared":
-        dtype = None if plan.dtype == "bool" else plan.dtype
-        try:
-            prepared = prepare(
-                call.graph, semiring=plan.semiring, dtype=dtype, threads=call.ask.where.threads
-            )
-        except NegativeCycleError:  # does a source lead to it? Workers search
-            prepared = None
+    if prepared is None and plan.method == "prepared":  # None still: a cycle may be negative
+        prepared = prepared_form(call.graph, plan.semiring, plan.dtype, call.ask.where.threads)
     if prepared is None or call.ask.what.problem == "bfs":
         with share_plain_graph(
             client, call.graph, call.ask.what.problem == "bfs", folder
         ) as shared:
             yield shared
         return
-    entries = prepared_entries(_bare(prepared.graph), *prepared._parts)
-    with share_graph(client, lambda path: _write(path, entries), load_prepared, folder) as shared:
+    entries = files.prepared_entries(_bare(prepared.graph), *prepared._parts)
+    with share_graph(client, lambda path: _write(path, entries), _open_prepared, folder) as shared:
         yield shared
 
 
@@ -76,3 +70,10 @@ def _open_graph(path: str) -> Graph:
     """Return the graph in a file, mapped."""
     with Source(path) as source:
         return read_mapped(source)
+
+
+def _open_prepared(path: str) -> PreparedForm:
+    """Return the prepared graph in a file, mapped."""
+    graph, elimination, customization = files.load(path)
+    Preparation.of(graph).keep(graph, elimination, customization)
+    return PreparedForm(graph, elimination, customization)

@@ -79,10 +79,9 @@ def check_keep(keep: Any, kind: str, devices: tuple[str, ...], problem: str, out
             ", or leave out keep",
         )
     if len(devices) > 1 and problem not in ("apsp", "closure"):  # a matrix is gathered on the first
-        raise RequestError(
-            Code("keep='device'"),
-            " leaves the answer on one device: name one of them in devices, or leave out keep",
-        )
+        from kleene.engine.fit import REFUSED
+
+        raise RequestError(REFUSED["device", "devices"])
     if out:
         raise RequestError(
             Code("out"),

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.api.arguments import Call, Progress, Vertices, check_call
 from kleene.api.length_plans import COUNT_ARCS, require_not_negative
-from kleene.api.number_arguments import as_limit, sample_vertices
-from kleene.api.reduce_distances import ReduceWork, plan_reduction
+from kleene.api.number_arguments import sample_vertices
+from kleene.backends.common.limits import as_limit
+from kleene.engine.call import Timings
+from kleene.engine.reduce import Reduction
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
@@ -27,7 +30,7 @@ from kleene.measures.distance_histogram import Bins
 from kleene.measures.distance_measure import DistanceSums, Measured
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.results.timings import Timings
+from kleene.results.distance_reduction import Reduced, reduce_rows
 from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
@@ -69,7 +72,7 @@ def check_distances(
         threads=threads, progress=progress, hops=as_flag(hops, "hops"),
     )  # fmt: skip
     if sources is not None:
-        call = replace(call, sources=np.unique(call.sources))
+        call = call._replace(sources=np.unique(call.sources))
         if not len(call.sources):
             raise RequestError(Code("sources"), " is empty: name at least one vertex")
     chance = np.random.default_rng(as_seed(seed))
@@ -78,7 +81,7 @@ def check_distances(
             raise RequestError(
                 "give either ", Code("sources="), " or ", Code("samples="), ", not both"
             )
-        call = replace(call, sources=sample_vertices(call.graph, samples, chance))
+        call = call._replace(sources=sample_vertices(call.graph, samples, chance))
     ask = call.ask._replace(keywords=keywords)
     if hops or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.
@@ -86,26 +89,36 @@ def check_distances(
         ask = ask.but(problem="bfs", device=kind, dtype=None)
     else:
         require_not_negative(graph_facts(call.graph), "this measure", COUNT_ARCS, _INSTEAD)
-    return replace(call, ask=ask.but(sources=len(call.sources)))
+    return call._replace(ask=ask.but(sources=len(call.sources)))
 
 
 @dataclass(frozen=True)
 class DistanceWork:
     """A call that measures distances, planned."""
 
-    call: Call
-    plan: Plan
+    rows: Reduction
     measured: Measured
 
     @staticmethod
     def of(call: Call) -> DistanceWork:
         """Plan a call."""
-        plan = plan_reduction(call)
+        rows = Reduction.of(call)
+        plan = rows.plan
         hops, dtype = call.ask.what.problem == "bfs", np.dtype(plan.dtype)
         limit = as_limit(call.limit, call.graph, dtype, hops)
         return DistanceWork(
-            call, plan, Measured(call.graph, call.sources, hops, call.reverse, limit, dtype)
+            rows, Measured(call.graph, call.sources, hops, call.reverse, limit, dtype)
         )
+
+    @property
+    def call(self) -> Call:
+        """What is measured."""
+        return self.rows.call
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of its rows."""
+        return self.rows.plan
 
     def timed(self, what: str, work: Callable[[Report | None], T]) -> tuple[T, Timings]:
         """Return what some work gives, which reports to the user, and how long it took."""
@@ -140,15 +153,20 @@ class DistanceWork:
         """Return the distance from each source to the farthest vertex that it reaches."""
         call = self.call
         if not self._by_bits:
-            work = ReduceWork.of(call, self.plan, None)
-            return work.reduce(call.prepared or call.graph, call.sources, report).maxima
+            found = Reduced.empty(len(call.sources), self.measured.dtype, None)
+            keep = partial(self._reduced, found)
+            self.rows.run(keep, progress=report)
+            return found.maxima
         g = call.graph.transpose() if call.reverse else call.graph
-        found = np.empty(len(call.sources), g.id_dtype)
+        hops = np.empty(len(call.sources), g.id_dtype)
         _native.farthest_hops(
-            g.offsets, g.neighbors, g.csc.offsets, g.csc.neighbors, call.sources, found,
+            g.offsets, g.neighbors, g.csc.offsets, g.csc.neighbors, call.sources, hops,
             self.plan.threads, report,
         )  # fmt: skip
-        return found
+        return hops
+
+    def _reduced(self, found: Reduced, first: int, rows: Array) -> None:
+        found.put(first, reduce_rows(rows, self.measured.hops, None, self.rows.threads))
 
     def histogram(self, edges: Array | None, report: Report | None) -> Bins:
         """Return how many pairs of a source and another vertex are how far apart."""
@@ -158,10 +176,11 @@ class DistanceWork:
             assert pairs is not None
             bins.add_levels(pairs)
             return bins
-        call = self.call
-        work = ReduceWork.of(call, self.plan, None)
-        for _, rows, _ in work.batches(call.prepared or call.graph, call.sources, report):
-            bins.add_rows(rows, self.measured.hops, work.threads)
+
+        def add(first: int, rows: Array) -> None:
+            bins.add_rows(rows, self.measured.hops, self.rows.threads)
+
+        self.rows.run(add, progress=report)
         return bins
 
     def _row_sums(self, report: Report | None, wanted: bool) -> DistanceSums:
@@ -171,13 +190,16 @@ class DistanceWork:
         in_words = large and not wanted  # beside inverses, sums are not used
         whole = self.measured.dtype.kind == "i" and (in_words or not large)
         sums = np.zeros((2, n) if in_words else n, np.int64 if whole else np.float64)
-        work = ReduceWork.of(call, self.plan, None)
-        for first, rows, _ in work.batches(call.prepared or call.graph, call.sources, report):
+        threads = self.rows.threads
+
+        def add(first: int, rows: Array) -> None:
             sources = call.sources[first : first + len(rows)]
             if in_words:
-                _add_words(rows, none, sources, reached, sums, work.threads)
+                _add_words(rows, none, sources, reached, sums, threads)
             else:
-                _native.add_columns(rows, none, sources, reached, sums, inverses, work.threads)
+                _native.add_columns(rows, none, sources, reached, sums, inverses, threads)
+
+        self.rows.run(add, progress=report)
         return DistanceSums(reached, _as_integers(sums) if in_words else sums, inverses)
 
     def _may_exceed_int64(self) -> bool:

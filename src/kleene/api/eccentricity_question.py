@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from kleene.api.arguments import Call, Progress
 from kleene.api.components import components
 from kleene.api.distance_sums import DistanceWork, check_distances
+from kleene.engine.call import Timings
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.measures.eccentricity import Eccentricity
@@ -20,7 +20,6 @@ from kleene.planning.ask import ARC_BY_ARC
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, plan_call, with_notes
 from kleene.results.components import Components
-from kleene.results.timings import Timings
 from kleene.system.formatting import counted
 from kleene.system.progress import reporter
 
@@ -57,7 +56,7 @@ class EccentricityQuestion:
         if not self.hops and weights is not None and weights.kind == "f":
             # Floats are added up from the source on, in float64, by bounds and by many searches.
             ask = call.ask.but(problem="sssp", dtype="float64")._replace(frozen=(ARC_BY_ARC,))
-            call = replace(call, ask=ask, prepared=None)
+            call = call._replace(ask=ask, prepared=None)
         self._call: Call = call
         self._unreachable = unreachable
         self.plan: Plan = plan_call(
@@ -139,7 +138,7 @@ class EccentricityQuestion:
     def _farthest(self, sources: Array) -> Array:
         """Return the distance from each of many vertices to the farthest that it reaches."""
         ask = self._call.ask.but(sources=len(sources))
-        call = replace(self._call, ask=ask, sources=sources.astype(self.graph.id_dtype, copy=False))
+        call = self._call._replace(ask=ask, sources=sources.astype(self.graph.id_dtype, copy=False))
         if not len(sources):
             return np.empty(0, np.int64)
         with reporter(call.progress, "eccentricities") as report:

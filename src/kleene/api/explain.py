@@ -7,17 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kleene.api.arguments import Devices, Out, Vertices, as_prepared, as_vertices, make_ask
-from kleene.api.closer_look import look_closer
 from kleene.api.closure import prepared_for
 from kleene.backends.semiring import semiring as find_semiring
+from kleene.engine.call import Call
+from kleene.engine.fit import REFUSED
+from kleene.engine.planned import answers, planned
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.incoming import IncomingArcs
 from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
-from kleene.planning.plan import Plan, plan_call, with_notes
+from kleene.planning.plan import Plan, with_notes
 from kleene.registry import PATH_PROBLEMS
 from kleene.system.machine import as_threads
 from kleene.system.suggestions import no_such
@@ -155,10 +159,13 @@ def explain(
         keep=keep,
         options=options,
     )
+    # Which sources they are makes no difference.
+    call = Call(
+        ask, graph, np.arange(graph.n if count is None else count), None, None, None, None, False,
+        prepared=prepared, on=on,
+    )  # fmt: skip
     if on is not None:
-        from kleene.api.explain_on_cluster import explain_on_cluster
-
-        return explain_on_cluster(graph, prepared, ask, on)
+        return _explain_on_cluster(call)
     if problem == "loads":
         from kleene.api.loads import plan_loads
 
@@ -170,21 +177,28 @@ def explain(
         from kleene.api.betweenness import plan_betweenness
 
         return _with_available(plan_betweenness(graph, ask, as_flag(hops, "hops")))
-    if prepared is not None:
-        from kleene.api.prepared_calls import has_answer, plan_prepared
+    if isinstance(out, (str, Path)) and not (prepared is not None and answers(prepared, ask)):
+        from kleene.distributed.store_sink import with_block_rows
 
-        if has_answer(prepared, ask):
-            return plan_prepared(prepared, ask, (graph.n if count is None else count) * graph.n)
-    facts = graph_facts(graph, hops=problem == "bfs")
-    if isinstance(out, (str, Path)):
-        from kleene.api.stored_rows import with_block_rows
-
-        ask = with_block_rows(facts, ask, Path(out))
-    plan = look_closer(graph, ask, plan_call(facts, ask), order=False)
+        ask = with_block_rows(graph_facts(graph, hops=problem == "bfs"), ask, Path(out))
+    plan = planned(call, ask, order=False).plan
+    if plan.form == "prepared":
+        return plan
     if problem == "bfs":
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = with_notes(plan, outlook) if outlook else plan
     return _with_available(plan)
+
+
+def _explain_on_cluster(call: Call) -> Plan:
+    """Return the plan of the rows, with what the cluster makes of it."""
+    from kleene.api.on_cluster import explain_rows
+    from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles
+
+    if call.ask.what.problem in ("bfs", "sssp") and len(call.sources) == 1:
+        raise RequestError(REFUSED["row", "cluster"])
+    tiles = plan_tiles(call)
+    return explain_rows(call) if tiles is None else explain_tiles(call, tiles)
 
 
 def _with_available(plan: Plan) -> Plan:

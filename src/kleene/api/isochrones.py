@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kleene.api.arguments import make_ask, require_graph
-from kleene.api.number_arguments import in_type_of_weights
 from kleene.api.within import search_within
+from kleene.backends.common.limits import in_type_of_weights
 from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kleene.api.arguments import Progress, as_prepared, make_ask
-from kleene.api.closer_look import look_closer
 from kleene.api.demand import as_demand
-from kleene.api.number_arguments import as_limit
+from kleene.backends.common.limits import as_limit
 from kleene.backends.task import LoadsTask
+from kleene.engine.call import Timings
+from kleene.engine.planned import look_closer
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -22,7 +23,6 @@ from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, plan_call
 from kleene.registry import find
-from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 
@@ -184,7 +184,7 @@ def plan_loads(graph: Graph, ask: Ask, hops: bool, prepared: bool, order: bool =
             " and ",
             Code("split="),
         )
-    return look_closer(graph, ask, plan_call(facts, ask), hops, order)
+    return look_closer(graph, ask, plan_call(facts, ask), order, hops)
 
 
 def _with_roots(facts: Facts, ask: Ask, trips: Demand) -> tuple[Ask, bool]:

@@ -24,13 +24,15 @@ from kleene.api.arguments import (
     check_call,
     make_ask,
 )
-from kleene.api.closer_look import look_closer
 from kleene.api.execution import solve
 from kleene.api.length_plans import plan_lengths
-from kleene.api.number_arguments import as_count, as_limit
+from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
+from kleene.backends.common.limits import as_limit
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
+from kleene.engine.call import Timings
+from kleene.engine.planned import look_closer
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -43,7 +45,6 @@ from kleene.planning.plan import Plan
 from kleene.prepared.known import Known
 from kleene.registry import find
 from kleene.results.nearest import Nearest
-from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 
@@ -155,7 +156,7 @@ def nearest(
     plan = plan_lengths(graph, ask, hops, advice, known)
     dtype = np.dtype(plan.dtype)
     if parts is None:
-        plan = look_closer(graph, ask, plan, hops)
+        plan = look_closer(graph, ask, plan, hops=hops)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(
         searched, places, k, as_limit(limit, graph, dtype, hops), dtype,

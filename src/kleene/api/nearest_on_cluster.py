@@ -22,7 +22,7 @@ from kleene.api.on_cluster import describe_workers
 from kleene.backends.task import NearestTask
 from kleene.distributed.dask_client import import_dask, open_client, worker_threads
 from kleene.distributed.dask_rows import run_pieces
-from kleene.distributed.pieces import Piece, split
+from kleene.engine.pieces import Piece, split
 from kleene.graph import Graph
 from kleene.graph.no_path import no_path
 from kleene.planning.plan import Plan, with_notes

@@ -1,144 +1,102 @@
 """Calls whose rows the workers of a Dask cluster compute.
 
-The client plans the call and shares the graph. Workers repeat the call for some rows at a time:
-they choose method and device by themselves, prove a row of every piece, and write to the store, or
-return what is small. Rows never pass through the client.
+The client plans the call and shares the graph. Workers run the same work for some pieces at a time:
+they choose method and device by themselves, prove a row of every run of pieces, and write to the
+store, or return what is small. Rows never pass through the client.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import socket
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import cycle
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kleene.api.arguments import Call
-from kleene.api.cluster_graphs import share_call_graph
-from kleene.api.execution import cycle_by_label
-from kleene.api.number_arguments import as_limit
-from kleene.api.reduce_distances import ReduceWork, rows_together
-from kleene.api.row_calls import RowCall, plan_rows
-from kleene.api.stored_rows import BlockSize, plan_stored
+from kleene.api.cluster_graphs import graph_bytes, share_call_graph
+from kleene.api.pairs import solve_pairs
 from kleene.api.tiles_on_cluster import plan_tiles, solve_in_tiles
-from kleene.backends.common.on_demand import MatrixAnswer
+from kleene.backends.answer import Answer, WholeRows
+from kleene.backends.common.limits import as_limit
 from kleene.distributed.dask_client import open_client, worker_threads
-from kleene.distributed.dask_graphs import SharedGraph
-from kleene.distributed.dask_rows import Work, run_pieces
-from kleene.distributed.pieces import Piece, split
-from kleene.distributed.store import Receipt, Store, StoreWriter
+from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
+from kleene.distributed.store_sink import StoreSink, store_sink, with_block_rows
 from kleene.distributed.tile_checkpoints import Checkpoints
+from kleene.engine.call import Call, Outcome, Part, Sink, Timings
+from kleene.engine.entries import Block
+from kleene.engine.fit import require_fit
+from kleene.engine.pieces import Piece
+from kleene.engine.planned import as_planned_here, planned
+from kleene.engine.reduce import rows_together
+from kleene.engine.searched_rows import SearchedRows
+from kleene.engine.solve import cycle_by_label, solve
+from kleene.engine.work import Work
 from kleene.errors import Code, NegativeCycleError, RequestError, Text
+from kleene.graph import Graph
 from kleene.graph.checks import require_memory
-from kleene.planning.ask import ARC_BY_ARC
+from kleene.planning.ask import ARC_BY_ARC, Ask
+from kleene.planning.cost_model import searched_seconds
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes
+from kleene.planning.prepared_cost import prepared_seconds
 from kleene.registry import find
-from kleene.results.distance_reduction import Reduced
+from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
-from kleene.results.searched_rows import SearchedRows
-from kleene.results.timings import Timings
-from kleene.system.formatting import format_bytes
-from kleene.system.progress import reporter
-from kleene.system.threads import Future, ThreadPool
+from kleene.system.formatting import counted, format_bytes, format_duration
 
-__all__ = ["BLOCKS", "describe_workers", "reduce_on_cluster", "solve_on_cluster"]
+if TYPE_CHECKING:
+    from kleene.backends.task import Progress
 
-Array = NDArray[Any]
-
-#: Blocks of a store take half a second, so that a piece has several, and a sixteenth of this memory
-#: at most: workers are not asked how much they have.
-BLOCKS = BlockSize(seconds=0.5, memory=2**31)
+__all__ = ["describe_workers", "explain_rows", "on_workers", "solve_on_cluster"]
 
 #: Bytes of an answer that may pass through the client.
 _SMALL = 2**30
+
+_STORE = Path("d.zarr")
 
 
 # ---- on a worker --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class RowsWork:
-    """Some blocks of rows: into a store, or back to the client."""
+class WorkerPieces:
+    """Some pieces of a call, as they travel: without the graph."""
 
-    rows: RowCall
-    sources: Array  # of all blocks, one after the other
-    blocks: tuple[Piece, ...]
-    memory: int
-    writer: StoreWriter | None = None
-    shared: SharedGraph | None = None  # whose file is beside the store, as long as the client lives
+    work: Work
+    memory: int  # bytes that they take, beside the graph
 
-    def __call__(self, graph: Any) -> list[Receipt] | Array:
-        """Compute the blocks one by one; prove a row of one of them.
+    def __call__(self, graph: Any) -> list[Any]:
+        """Compute the pieces, and return their receipts; prove a row of one of them."""
+        work, form = self.work, None if isinstance(graph, Graph) else graph
+        own = graph if form is None else form.graph
+        call = work.call._replace(
+            graph=own, prepared=form, sources=work.call.sources.astype(own.id_dtype, copy=False)
+        )
+        rows = max(piece.stop - piece.first for piece in work.pieces)
+        plan = planned(call, call.ask.but(sources=rows)).plan
+        begin = work.pieces[0].first
+        proved = random.Random(begin).choice(work.pieces)
+        limit = as_limit(call.limit, own, np.dtype(plan.dtype), plan.problem == "bfs")
 
-        A block is written while the next one is computed, in the memory of the one before.
-        """
-        begin = self.blocks[0].first
-        proved = random.Random(begin).choice(self.blocks)
-        parts: list[Future[Any]] = []
-        buffers = self._buffers()
-        with ThreadPool(1) as pool:
-            for block, buffer in zip(self.blocks, cycle(buffers), strict=False):
-                own = self.sources[block.first - begin : block.stop - begin]
-                result = self.rows.solve(graph, own, None if buffer is None else buffer[: len(own)])
-                if block is proved:
-                    result.verify(sample=1, seed=block.first)
-                if parts:
-                    parts[-1].result()  # no more than two blocks are in memory
-                parts.append(pool.submit(self._keep, block, result))
-        done = [part.result() for part in parts]
-        return done if self.writer is not None else np.concatenate(done)
+        def look(pieces: Sequence[Piece], call: Call, part: Part) -> None:
+            if proved in pieces:
+                made = Outcome(part, plan, Timings(), limit)
+                result = (
+                    Result._of(call, made)
+                    if call.pairs is None
+                    else PairsResult._of_pairs(call, made)
+                )
+                result.verify(sample=1, seed=proved.first)
 
-    def _buffers(self) -> Sequence[Array | None]:
-        """Return memory for two blocks: new memory for each takes longer than to write it."""
-        if self.writer is None or self.rows.targets is not None:
-            return (None,)
-        rows = max(block.stop - block.first for block in self.blocks)
-        shape, dtype = (rows, *self.writer.spec.shape[1:]), self.writer.spec.dtype
-        return [np.empty(shape, dtype) for _ in self.blocks[:2]]
-
-    def _keep(self, block: Piece, result: Result) -> Receipt | Array:
-        """Write a block to the store, or return it where there is none."""
-        if self.writer is None:
-            return result.distances
-        self._require_client()
-        links = result._answer.predecessors if self.writer.spec.predecessors else None
-        return self.writer.write(block, result.distances, links)
-
-    def _require_client(self) -> None:
-        """Refuse to write where the store is not, and for a client that is gone.
-
-        The client may have been killed, and another one may be at work on the same store.
-        """
-        assert self.shared is not None
-        if not os.path.exists(self.shared.path):
-            raise RequestError(
-                Code("out"),
-                f" must be in a folder that every worker sees, and on {socket.gethostname()} "
-                f"there is no {self.shared.path}",
-            )
-
-
-@dataclass(frozen=True)
-class ReductionWork:
-    """The reduction of some rows, and the proof of one of them."""
-
-    work: ReduceWork
-    sources: Array
-    memory: int
-
-    def __call__(self, graph: Any) -> Reduced:
-        """Return the numbers of the rows."""
-        proved = random.Random(int(self.sources[0])).randrange(len(self.sources))
-        return self.work.reduce(graph, self.sources, verify=proved)
+        receipts: list[Any] = []
+        own_work = work._replace(call=call, plan=plan, limit=limit, first=begin)
+        own_work.run(lambda piece, receipt: receipts.append(receipt), look=look)
+        return receipts
 
 
 # ---- on the client ------------------------------------------------------------------------------
@@ -146,79 +104,29 @@ class ReductionWork:
 
 def solve_on_cluster(call: Call) -> Result:
     """Answer a call by the workers of its cluster."""
-    _refuse(call)
-    if call.out is not None:  # workers have working directories of their own
-        call = replace(call, out=Path(os.path.abspath(str(call.out))))
-    try:
-        tiles = plan_tiles(call)
-        if tiles is not None:
-            return solve_in_tiles(call, tiles)
-        return _solve_targets(call) if call.out is None else _solve_into_store(call)
-    except NegativeCycleError as error:
-        raise cycle_by_label(error, call.graph) from None
-
-
-def _refuse(call: Call) -> None:
-    """Refuse what a cluster does not do, and say what does."""
-    if call.single:
-        raise RequestError(
-            "one source is one search: leave out ", Code("on="), ", or give ", Code("sources=[...]")
-        )
+    require_fit(call)
     if call.pairs is not None:
-        raise RequestError(Code("on="), " takes sources and targets, and no pairs")
-    if call.ask.output.keep != "host":
-        raise RequestError(Code("on="), " leaves nothing on a device: leave out keep")
-    if call.out is None and call.targets is None:
-        raise RequestError(
-            "workers write rows to a store, never through this process: give ",
-            Code("out='d.zarr'"),
-            " in a folder that all of them see; or ",
-            Code("targets=[...]"),
-            " for a small answer; or use reduce_distances for sums and maxima",
-        )
-    if isinstance(call.out, np.ndarray):
-        raise RequestError(
-            "with ", Code("on="), ", out is the name of a store: ", Code("out='d.zarr'")
-        )
+        return solve_pairs(call, on_workers)
+    if call.out is not None:  # workers have working directories of their own
+        call = call._replace(out=Path(os.path.abspath(str(call.out))))
+    tiles = plan_tiles(call)
+    if tiles is not None:
+        try:
+            return solve_in_tiles(call, tiles)
+        except NegativeCycleError as error:
+            raise cycle_by_label(error, call.graph) from None
+    if call.out is None:
+        return _solve_block(call)
+    found = store_sink(call)
+    assert found is not None
+    return Result._of(call, solve(call, *found, on_workers))
 
 
-def _solve_into_store(call: Call) -> Result:
-    """Let workers write the blocks that a store lacks; return the result that reads from it."""
-    stored = plan_stored(call, blocks=BLOCKS)
-    assert stored is not None
-    began = time.perf_counter()
-    with Store.open(stored.path, stored.spec, stored.vertices) as store:
-        spec, writer = store.spec, store.writer()
-        rows = _row_call(call, stored.plan)
-        keeps = spec.predecessors is not None
-        rows = replace(rows, ask=rows.ask.but(predecessors=keeps))
-        memory = 2 * spec.block_rows * call.graph.n * (np.dtype(spec.dtype).itemsize + 4 * keeps)
-
-        def make(shared: SharedGraph, blocks: Sequence[Piece]) -> RowsWork:
-            own = call.sources[blocks[0].first : blocks[-1].stop]
-            return RowsWork(rows, own, tuple(blocks), memory, writer, shared)
-
-        plan, missing = stored.plan, store.missing()
-        if missing:
-            work = Rows(call, plan, missing, make, folder=stored.path.parent)
-            with open_client(call.on) as client:
-                for blocks, receipts in work.run(client):
-                    for block, receipt in zip(blocks, receipts, strict=True):
-                        store.record(block, receipt)
-            plan = work.plan
-        else:
-            Checkpoints.discard(store.path)
-        store.finish()
-        seconds = time.perf_counter() - began
-        timings = Timings(compute=seconds, total=seconds)
-        return replace(stored, plan=plan).result(writer, timings)
-
-
-def _solve_targets(call: Call) -> Result:
+def _solve_block(call: Call) -> Result:
     """Return the distances of the targets, a small matrix of which workers return rows."""
     assert call.targets is not None
-    plan = plan_rows(call)
-    dtype = np.dtype(plan.dtype)
+    made = planned(call, call.ask.but(predecessors=False, given=True, keep="host"))
+    plan, dtype = made.plan, np.dtype(made.plan.dtype)
     size = len(call.sources) * len(call.targets) * dtype.itemsize
     if size > _SMALL:
         raise RequestError(
@@ -227,110 +135,120 @@ def _solve_targets(call: Call) -> Result:
             " in a folder that all workers see",
         )
     require_memory(size, "the matrix", Text(Code("out='d.zarr'"), " to keep it in a store"))
-    matrix = np.empty((len(call.sources), len(call.targets)), dtype)
-    rows, n = _row_call(call, plan), call.graph.n
     method = find(plan.problem, plan.method, plan.device)
-    width = len(call.targets) if method is not None and "block" in method.makes else n
-    step = rows_together(width, dtype.itemsize, 1)
+    as_block = method is not None and "block" in method.makes
+    width = len(call.targets) if as_block else call.graph.n
+    sink = Block(rows_together(width, dtype.itemsize, 1))
+    rows = call._replace(ask=call.ask.but(predecessors=False))
+    matrix, plan, stats, limit = solve(rows, sink, made, on_workers)
+    searched = SearchedRows(
+        call.graph, plan.semiring, dtype, call.reverse, plan.problem == "bfs", limit
+    )
+    rest = WholeRows(call.sources, call.targets, searched, call.ask.what.predecessors)
+    answer = Answer(matrix, None, rest=rest)
+    return Result._of(call, Outcome(Part(answer), plan, stats, limit))
 
-    def make(shared: SharedGraph, blocks: Sequence[Piece]) -> RowsWork:
-        own = call.sources[blocks[0].first : blocks[-1].stop]
-        return RowsWork(rows, own, tuple(blocks), step * n * dtype.itemsize)
 
-    began = time.perf_counter()
+def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
+    """Run work by the workers of the call's cluster: a runner of the engine."""
+    call, plan, pieces = work.call, work.plan, work.pieces
+    folder = sink.path.parent if isinstance(sink, StoreSink) else None
+    if not pieces:
+        if isinstance(sink, StoreSink):
+            Checkpoints.discard(sink.path)
+        return plan
+    ask, what = _ask_of_workers(call, plan), f"{plan.problem} rows"
+    item = np.dtype(plan.dtype).itemsize + 4 * ask.what.predecessors
+    together = (2 if work.writer.behind else 1) * call.graph.n * item
+    bare = call._replace(ask=ask, graph=None, prepared=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
+    done = total = pieces[-1].stop
+    done -= sum(piece.stop - piece.first for piece in pieces)
+    runs = 0
     with open_client(call.on) as client:
-        work = Rows(call, plan, split(len(call.sources), step), make)
-        for blocks, part in work.run(client):
-            matrix[blocks[0].first : blocks[-1].stop] = part
-        plan = work.plan
-    seconds = time.perf_counter() - began
-    hops = plan.problem == "bfs"
-    limit = as_limit(call.limit, call.graph, dtype, hops)
-    searched = SearchedRows(call.graph, plan.semiring, dtype, call.reverse, hops, limit)
-    paths = call.ask.what.predecessors
-    answer = MatrixAnswer(matrix, call.sources, call.targets, searched, paths)
-    return Result(
-        call.graph, plan, Timings(compute=seconds, total=seconds), answer, call.sources,
-        call.targets, limit, False, call.reverse,
-    )  # fmt: skip
-
-
-def reduce_on_cluster(call: Call, plan: Plan, edges: Array | None, on: Any) -> tuple[Plan, Reduced]:
-    """Return the plan and the numbers of all rows of a reduction."""
-    rows, dtype = _row_call(call, plan), np.dtype(plan.dtype)
-    step = rows_together(call.graph.n, dtype.itemsize, 1)
-    hops, threads = plan.problem == "bfs", rows.ask.where.threads
-    reduce = ReduceWork(rows, step, plan.dtype, hops, edges, threads or 1)
-    found = Reduced.empty(len(call.sources), dtype, edges)
-
-    def make(shared: SharedGraph, blocks: Sequence[Piece]) -> ReductionWork:
-        own = call.sources[blocks[0].first : blocks[-1].stop]
-        return ReductionWork(reduce, own, step * call.graph.n * dtype.itemsize)
-
-    with open_client(on) as client:
-        work = Rows(call, plan, split(len(call.sources), step), make, "distance sums")
-        for blocks, part in work.run(client):
-            found.put(blocks[0].first, part)
-    return work.plan, found
-
-
-class Rows:
-    """The rows of a call on a cluster: its blocks, and the work that they are."""
-
-    def __init__(
-        self,
-        call: Call,
-        plan: Plan,
-        blocks: Sequence[Piece],
-        make: Callable[[SharedGraph, Sequence[Piece]], Work],
-        what: str | None = None,
-        folder: Path | None = None,
-    ) -> None:
-        self.call, self.plan, self.blocks = call, plan, blocks
-        self._make, self._folder = make, folder
-        self._what = what or f"{call.ask.what.problem} rows"
-
-    def run(self, client: Any) -> Iterator[tuple[Sequence[Piece], Any]]:
-        """Yield blocks and what came of them; the plan says then what the cluster was."""
-        call, done = self.call, len(self.call.sources) - sum(b.stop - b.first for b in self.blocks)
         threads = worker_threads(client)
-        pieces = 0
-        with (
-            reporter(call.progress, self._what) as report,
-            share_call_graph(client, call, self.plan, self._folder) as shared,
-            closing(
-                run_pieces(client, shared, self._what, self.blocks, partial(self._make, shared))
-            ) as finished,
-        ):
-            for blocks, value in finished:
-                yield blocks, value
-                pieces, done = pieces + 1, done + blocks[-1].stop - blocks[0].first
-                if report is not None:
-                    report(done, len(call.sources))
-        count = f"{pieces:,} piece{'' if pieces == 1 else 's'}"
-        note = f"cluster: {describe_workers(threads)}, {count}, a row of each proved"
-        self.plan = with_notes(self.plan, note)
+        with share_call_graph(client, call, plan, folder) as shared:
+
+            def make(blocks: Sequence[Piece]) -> WorkerPieces:
+                sources = call.sources[blocks[0].first : blocks[-1].stop]
+                rows = max(piece.stop - piece.first for piece in blocks)
+                own = Work(
+                    bare._replace(sources=sources), plan, tuple(blocks),
+                    work.writer.share(blocks, shared),
+                )  # fmt: skip
+                return WorkerPieces(own, rows * together)
+
+            with closing(run_pieces(client, shared, what, pieces, make)) as finished:
+                for blocks, receipts in finished:
+                    for piece, receipt in zip(blocks, receipts, strict=True):
+                        sink.record(piece, receipt)
+                    runs, done = runs + 1, done + blocks[-1].stop - blocks[0].first
+                    if report is not None:
+                        report(done, total)
+    note = f"cluster: {describe_workers(threads)}, {counted(runs, 'piece')}, a row of each proved"
+    return with_notes(plan, note)
 
 
 def describe_workers(threads: dict[str, int]) -> str:
     """Return the size of a cluster in words."""
-    workers = f"{len(threads)} worker{'' if len(threads) == 1 else 's'}"
-    total = sum(threads.values())
-    return f"{workers} with {total} thread{'' if total == 1 else 's'}"
+    return f"{counted(len(threads), 'worker')} with {counted(sum(threads.values()), 'thread')}"
 
 
-def _row_call(call: Call, plan: Plan) -> RowCall:
-    """Return the call as workers repeat it: one thread a task, of which they run several.
+def _ask_of_workers(call: Call, plan: Plan) -> Ask:
+    """Return the request as workers make it: one thread a task, of which they run several.
 
     The method is that of the plan where all devices have it that workers may choose. Otherwise a
     worker chooses, among methods that add floats in the same order, so that every worker gives the
     same distances.
     """
-    rows = RowCall.of(call, plan)
-    ask = rows.ask.but(threads=call.ask.where.threads or 1)
-    if ask.where.method == "auto":
-        devices = ("cuda", "cpu") if ask.where.device == "auto" else (ask.where.device,)
-        everywhere = all(find(plan.problem, plan.method, device) for device in devices)
-        ask = ask.but(method=plan.method if everywhere else "auto")
-        ask = ask._replace(frozen=(ARC_BY_ARC,))
-    return replace(rows, ask=ask)
+    ask = call.ask.but(given=False, threads=call.ask.where.threads or 1, block_rows=0)
+    if plan.dtype != "bool":
+        ask = ask.but(dtype=plan.dtype)
+    if plan.method == "prepared" and call.prepared is None:
+        ask = ask.but(method="prepared")
+    if ask.where.method != "auto":
+        return ask
+    names = ("cuda", "cpu") if ask.where.device == "auto" else (ask.where.device,)
+    everywhere = all(find(plan.problem, plan.method, device) for device in names)
+    ask = ask.but(method=plan.method if everywhere else "auto")
+    return ask._replace(frozen=(ARC_BY_ARC,))
+
+
+# ---- explain ------------------------------------------------------------------------------------
+
+
+def explain_rows(call: Call) -> Plan:
+    """Return the plan of the rows, with what the cluster makes of it: pieces, bytes, and time."""
+    ask, graph, rows = call.ask, call.graph, len(call.sources)
+    plan = planned(call, ask.but(predecessors=False, given=True, keep="host"), order=False).plan
+    with open_client(call.on) as client:
+        threads = worker_threads(client)
+    hops = ask.what.problem == "bfs"
+    row = graph.n * np.dtype(plan.dtype).itemsize
+    row += graph.n * graph.id_dtype.itemsize if ask.what.predecessors else 0
+    seconds = rows * _seconds_per_row(call, plan)
+    here = as_planned_here(ask)
+    blocks = with_block_rows(graph_facts(graph, hops), here, _STORE, call.on).output.block_rows
+    together = min(rows, blocks)
+    pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
+    form: Any = call.prepared
+    sent = graph_bytes(graph, hops) if form is None else form.nbytes
+    shared = seconds / max(1, sum(threads.values()))
+    notes = (
+        f"cluster: {describe_workers(threads)}; each has the graph once, {format_bytes(sent)}",
+        f"pieces: about {pieces:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
+        f"{format_bytes(together * row)} each",
+        f"bytes: workers write {format_bytes(rows * row)} to the store",
+        f"time: about {format_duration(shared)}, by estimate for CPUs",
+    )
+    return replace(plan, reasons=(*plan.reasons, *notes), memory=together * row)
+
+
+def _seconds_per_row(call: Call, plan: Plan, rows: int = 64) -> float:
+    """Estimate the seconds that a row takes on one core, where so many are computed together."""
+    ask = call.ask.but(sources=rows, threads=1)
+    facts = graph_facts(call.graph, ask.what.problem == "bfs")
+    if plan.method == "prepared":
+        seconds = prepared_seconds(facts, ask, 1).rows
+    else:
+        seconds = searched_seconds(facts, ask, 1)
+    return max(seconds / rows, 1e-7)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from kleene.api.arguments import Progress, check_call, require_graph
 from kleene.api.execution import solve
 from kleene.api.length_plans import require_not_negative, wide_dtype
-from kleene.api.number_arguments import as_limit
+from kleene.backends.common.limits import as_limit
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -97,7 +97,7 @@ def path_counts(
     if not unit:
         require_not_negative(graph_facts(graph), "path_counts")
         refuse_zero_cycles(graph)
-    call = replace(call, ask=call.ask._replace(keywords=()))
+    call = call._replace(ask=call.ask._replace(keywords=()))
     began = time.perf_counter()
     found = solve(call)
     walked = graph.transpose() if call.reverse else graph

@@ -10,25 +10,27 @@ import numpy as np
 
 from kleene.api.arguments import Vertices, make_ask
 from kleene.api.length_plans import USE_SSSP, require_not_negative
-from kleene.api.number_arguments import as_count, as_limit
-from kleene.api.prepared_calls import Prepared, plan_prepared
+from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
+from kleene.backends.common.limits import as_limit
 from kleene.backends.task import NearestTask, WithinAnswer
+from kleene.engine.call import Timings
+from kleene.engine.planned import plan_prepared
 from kleene.errors import Code, RequestError, Text
 from kleene.graph.checks import as_flag
 from kleene.planning.facts import graph_facts
+from kleene.prepared.form import PreparedForm
 from kleene.prepared.nearest import nearest
 from kleene.prepared.within import within
 from kleene.results.nearest_rows import NearestRows
 from kleene.results.reach import Reach
-from kleene.results.timings import Timings
 from kleene.system.machine import available_memory
 
 __all__ = ["prepared_nearest", "prepared_within"]
 
 
 def prepared_nearest(
-    prepared: Prepared,
+    prepared: PreparedForm,
     sources: Hashable | Vertices,
     facilities: Hashable | Vertices,
     k: int,
@@ -59,7 +61,7 @@ def prepared_nearest(
 
 
 def prepared_within(
-    prepared: Prepared,
+    prepared: PreparedForm,
     sources: Hashable | Vertices | None,
     limit: Any,
     reverse: bool,

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import Progress, as_pairs, check_call
-from kleene.api.prepared_calls import Prepared, solve_prepared
+from kleene.api.pairs import solve_pairs
 from kleene.backends.semiring import SEMIRINGS
 from kleene.errors import RequestError
 from kleene.graph.label_index import is_one_vertex
 from kleene.prepared import pairs as queries
+from kleene.prepared.form import PreparedForm
 from kleene.results.pairs import PairsResult
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter
@@ -25,7 +26,7 @@ Array = NDArray[Any]
 _FLOAT = np.dtype(np.float64)
 
 
-class PreparedPairs(Prepared):
+class PreparedPairs(PreparedForm):
     """A prepared graph that answers for pairs of vertices."""
 
     def distance(self, source: Hashable, target: Hashable) -> Any:
@@ -144,9 +145,7 @@ class PreparedPairs(Prepared):
         """
         self._require_lengths("paths of many pairs are")
         call = check_call("sssp", self, pairs=pairs, threads=threads, progress=progress)
-        found = solve_prepared(self, call)
-        assert isinstance(found, PairsResult)
-        return found
+        return solve_pairs(call)
 
     def _ends(self, source: Hashable, target: Hashable, what: str) -> tuple[int, int]:
         """Return the positions of two vertices."""

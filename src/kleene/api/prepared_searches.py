@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from kleene.api.arguments import Call, Devices, Out, Progress, Vertices, check_call
-from kleene.api.prepared_calls import Prepared, solve_prepared
+from kleene.api.arguments import Devices, Out, Progress, Vertices, check_call
+from kleene.api.execution import solve
 from kleene.api.prepared_near import prepared_nearest, prepared_within
 from kleene.errors import RequestError
 from kleene.graph.checks import as_flag
 from kleene.graph.label_index import is_one_vertex
+from kleene.prepared.form import PreparedForm
 from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
 from kleene.results.result import Result
@@ -21,7 +19,7 @@ from kleene.results.result import Result
 __all__ = ["PreparedSearches"]
 
 
-class PreparedSearches(Prepared):
+class PreparedSearches(PreparedForm):
     """A prepared graph that answers from many sources."""
 
     def tree(
@@ -229,8 +227,8 @@ class PreparedSearches(Prepared):
         call = check_call(
             "closure", self, semiring=self.semiring, out=out, threads=threads, progress=progress
         )
-        call = replace(call, ask=call.ask._replace(keywords=("out",)))
-        return _solve_to(self, call)
+        call = call._replace(ask=call.ask._replace(keywords=("out",)))
+        return solve(call._replace(out_for_targets=True))
 
     def nearest(
         self,
@@ -333,19 +331,4 @@ class PreparedSearches(Prepared):
         lengths = self.semiring == "min_plus"
         problem = "closure" if not lengths else "sssp" if given else "apsp"
         call = check_call(problem, self, semiring=self.semiring, **arguments)
-        return _solve_to(self, call)
-
-
-def _solve_to(prepared: Prepared, call: Call) -> Result:
-    """Answer a call, on a cluster or in a store if it names one."""
-    if call.on is not None:
-        from kleene.api.on_cluster import solve_on_cluster
-
-        return solve_on_cluster(call)
-    if isinstance(call.out, (str, Path)):
-        from kleene.api.stored_rows import solve_stored
-
-        stored = solve_stored(call, partial(solve_prepared, prepared), plain_targets=True)
-        if stored is not None:
-            return stored
-    return solve_prepared(prepared, call, out_for_targets=True)
+        return solve(call._replace(out_for_targets=True))

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from kleene.api.arguments import as_vertices
 from kleene.api.device_arguments import as_devices
-from kleene.api.execution import cycle_by_label
-from kleene.api.prepared_calls import DEVICES
+from kleene.engine.solve import cycle_by_label
 from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask
@@ -32,7 +31,7 @@ from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate
 from kleene.prepared.expectation import expect
-from kleene.prepared.known import Known
+from kleene.prepared.known import DEVICES, Known
 from kleene.system.suggestions import no_such
 
 __all__ = [

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kleene.api.prepared_calls import Prepared
 from kleene.errors import GraphError
 from kleene.graph import Graph
 from kleene.graph.checks import as_weights, require_one_each
+from kleene.prepared.form import PreparedForm
 
 __all__ = ["reweighted"]
 
@@ -42,7 +42,7 @@ def _refuse_other_types(weights: Any) -> None:
     """Raise for what looks like weights, and is given in another way."""
     if isinstance(weights, str):
         raise GraphError(f"give the column itself, not its name: customize(table[{weights!r}])")
-    if isinstance(weights, Prepared):
+    if isinstance(weights, PreparedForm):
         raise GraphError("give the graph itself: customize(prepared.graph)")
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kleene.api.arguments import Progress
 from kleene.api.device_arguments import as_devices
-from kleene.api.execution import output_memory, with_idle_memory
 from kleene.api.product_factors import (
     Factor,
     as_dtype,
@@ -21,6 +20,8 @@ from kleene.api.product_factors import (
     require_shapes,
 )
 from kleene.backends.task import ProductTask
+from kleene.engine.arrays import caller_memory
+from kleene.engine.work import with_idle_memory
 from kleene.errors import Code, MemoryBudgetError, RequestError
 from kleene.graph.checks import as_flag
 from kleene.graph.dlpack import is_foreign, on_gpu, to_library, to_numpy
@@ -192,10 +193,10 @@ def _out_memory(
     array = out.detach().numpy() if shared else to_numpy(out) if is_foreign(out) else out
     if not isinstance(array, np.ndarray):
         raise RequestError(Code("out"), f" must be an array, not {type(out).__name__}")
-    with output_memory(array, shape, kind, single=False) as memory:
-        if any(np.may_share_memory(array, factor.matrix) for factor in factors):
-            raise RequestError(Code("out"), " shares memory with A or B; pass another array")
-        return memory
+    memory = caller_memory(array, shape, kind)
+    if any(np.may_share_memory(array, factor.matrix) for factor in factors):
+        raise RequestError(Code("out"), " shares memory with A or B; pass another array")
+    return memory
 
 
 def _multiply(

@@ -6,42 +6,27 @@ that and return the few numbers of each row.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.api.arguments import Call, Progress, Vertices, check_call
-from kleene.api.number_arguments import as_limit
-from kleene.api.row_calls import RowCall, plan_rows
+from kleene.api.arguments import Progress, Vertices, check_call
+from kleene.api.execution import runner_for
+from kleene.engine.reduce import Reduction
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
-from kleene.graph.checks import as_flag, memory_for, require_memory, require_unmasked
-from kleene.planning.plan import Plan
-from kleene.registry import find
+from kleene.graph.checks import as_flag, require_memory, require_unmasked
 from kleene.results.distance_reduction import DistanceReduction, Reduced, reduce_rows
-from kleene.results.timings import Timings
-from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
-    from kleene.backends.task import Progress as Report
-    from kleene.results.result import Result
 
-__all__ = ["ReduceWork", "as_edges", "plan_reduction", "reduce_distances", "rows_together"]
+__all__ = ["as_edges", "reduce_distances"]
 
 Array = NDArray[Any]
-
-#: Bytes of the rows of a batch, and rows that are enough for every method: 512 searches share work.
-_BATCH_BYTES, _BATCH_ROWS = 2**25, 512
-
-#: Bytes that a matrix of all pairs may take, where a dense method pays; or how many times the bytes
-#: of the graph's own arrays. Beyond, rows of 400 arcs a vertex, n = 5000, took about five times as
-#: long (two EPYC cores, busy).
-_MATRIX_BYTES, _MATRIX_GRAPHS = 2**26, 8
 
 
 def reduce_distances(
@@ -119,26 +104,22 @@ def reduce_distances(
     ask = call.ask._replace(keywords=("sources",))
     if hops:
         ask = ask.but(problem="bfs", sources=len(call.sources))
-    call = replace(call, ask=ask)
+    call = call._replace(ask=ask, on=on)
     edges = as_edges(bins)
     counts = _require_counts(len(call.sources), edges)
-    began = time.perf_counter()
-    if on is None:
-        plan = plan_reduction(call)
-        work = ReduceWork.of(call, plan, edges)
-        with reporter(call.progress, "reducing distances") as report:
-            reduced = work.reduce(call.prepared or call.graph, call.sources, report)
-    else:
-        from kleene.api.on_cluster import reduce_on_cluster
-
-        call = replace(call, on=on)
-        plan, reduced = reduce_on_cluster(call, plan_rows(call), edges, on)
+    rows = Reduction.of(call)
+    reduced = Reduced.empty(len(call.sources), np.dtype(rows.plan.dtype), edges)
+    keep = partial(_reduced, hops, edges, rows.threads)
+    _, plan, stats, kept = rows.run(keep, reduced.put, runner_for(call), "distance sums")
     plan = replace(plan, memory=plan.memory + counts)
-    stats = Timings(total=time.perf_counter() - began)
-    kept = as_limit(call.limit, call.graph, np.dtype(plan.dtype), hops)
     return DistanceReduction(
         call.graph, plan, stats, call.sources, reduced, edges, kept, hops, call.reverse
     )
+
+
+def _reduced(hops: bool, edges: Array | None, threads: int, first: int, rows: Array) -> Reduced:
+    """Return the numbers of some rows: here, or on a worker."""
+    return reduce_rows(rows, hops, edges, threads)
 
 
 def as_edges(bins: Any) -> Array | None:
@@ -180,86 +161,3 @@ def _require_counts(sources: int, edges: Array | None) -> int:
         Text(Code("sources=[...]"), "; distance_histogram counts all sources together"),
     )
     return 8 * sources * bins
-
-
-def rows_together(n: int, itemsize: int, threads: int) -> int:
-    """Return how many rows are computed together: at least one a thread."""
-    return max(threads, min(_BATCH_ROWS, _BATCH_BYTES // max(1, n * itemsize)))
-
-
-def plan_reduction(call: Call) -> Plan:
-    """Plan a call that reduces rows; its memory includes the matrix, where a small one is built."""
-    plan, n = plan_rows(call), call.graph.n
-    if not _fills_matrix(plan):
-        return plan
-    item = np.dtype(plan.dtype).itemsize
-    arrays = sum(array.nbytes for array in call.graph.csr if array is not None)
-    rows = item * n * len(call.sources)
-    total = plan.memory + rows
-    if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
-        plan = plan_rows(replace(call, ask=call.ask.but(in_batches=True)))
-        if not _fills_matrix(plan):  # as it does on a GPU where weights are negative
-            return plan
-    return replace(plan, memory=plan.memory + rows)
-
-
-def _fills_matrix(plan: Plan) -> bool:
-    """Return whether the method fills a matrix of all pairs, whatever rows are asked for."""
-    method = find(plan.problem, plan.method, plan.device)
-    return method is not None and method.cuts == "never"
-
-
-@dataclass(frozen=True)
-class ReduceWork:
-    """The reduction of some rows, here or on a worker."""
-
-    rows: RowCall
-    step: int  # rows that are computed together
-    dtype: str
-    hops: bool
-    edges: Array | None
-    threads: int
-
-    @staticmethod
-    def of(call: Call, plan: Plan, edges: Array | None) -> ReduceWork:
-        """Return the work of a call; of a matrix, all rows are computed together."""
-        dtype, hops = np.dtype(plan.dtype), call.ask.what.problem == "bfs"
-        threads = plan.threads if call.ask.where.threads is None else call.ask.where.threads
-        step = rows_together(call.graph.n, dtype.itemsize, threads)
-        matrix, rows = _fills_matrix(plan), len(call.sources) * call.graph.n * dtype.itemsize
-        if matrix and rows <= memory_for(rows):
-            step = max(step, len(call.sources))
-        ask = call.ask.but(in_batches=not matrix)
-        own = RowCall.of(replace(call, ask=ask), plan)
-        return ReduceWork(own, step, plan.dtype, hops, edges, threads)
-
-    def reduce(
-        self,
-        graph: Graph | PreparedGraph,
-        sources: Array,
-        report: Report | None = None,
-        verify: int | None = None,
-    ) -> Reduced:
-        """Return the numbers of some sources; the batch of one source may be verified."""
-        found = Reduced.empty(len(sources), np.dtype(self.dtype), self.edges)
-        for first, rows, result in self.batches(graph, sources, report):
-            if verify is not None and first <= verify < first + len(rows):
-                result.verify(sample=1, seed=verify)
-            found.put(first, reduce_rows(rows, self.hops, self.edges, self.threads))
-        return found
-
-    def batches(
-        self, graph: Graph | PreparedGraph, sources: Array, report: Report | None = None
-    ) -> Iterator[tuple[int, Array, Result]]:
-        """Yield some rows at a time: the first one's position, the distances, and their result.
-
-        The next rows take the place of these.
-        """
-        n = graph.n if isinstance(graph, Graph) else graph.graph.n
-        buffer = np.empty((min(self.step, len(sources)), n), self.dtype)
-        for first in range(0, len(sources), self.step):
-            batch = sources[first : first + self.step]
-            rows = buffer[: len(batch)]
-            yield first, rows, self.rows.solve(graph, batch, rows)
-            if report is not None:
-                report(first + len(batch), len(sources))

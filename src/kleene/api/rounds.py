@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kleene.api.execution import cycle_by_label, with_idle_memory
+from kleene.backends.answer import Answer
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.distributed.rounds import RoundCounts, close_in_rounds
 from kleene.distributed.store import Store
+from kleene.distributed.store_sink import StoreSink
 from kleene.distributed.stored_answer import complete_rows, stored_columns
+from kleene.engine.call import Call, Outcome, Part, Timings
+from kleene.engine.solve import cycle_by_label
+from kleene.engine.work import with_idle_memory
 from kleene.errors import NegativeCycleError
-from kleene.planning.plan import with_notes
+from kleene.planning.plan import Plan, with_notes
 from kleene.registry import find
-from kleene.results.result import Result, Timings
+from kleene.results.result import Result
 from kleene.system.progress import reporter
-
-if TYPE_CHECKING:
-    from kleene.api.stored_calls import StoredCall
 
 __all__ = ["solve_in_rounds"]
 
 
-def solve_in_rounds(stored: StoredCall) -> Result:
+def solve_in_rounds(call: Call, sink: StoreSink, plan: Plan) -> Result:
     """Compute what is missing of a closure in rounds, and return the result over its store."""
-    call, plan, spec = stored.call, stored.plan, stored.spec
+    spec = sink.spec
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     assert plan.rounds is not None
@@ -57,19 +56,19 @@ def solve_in_rounds(stored: StoredCall) -> Result:
         try:
             close = partial(
                 close_in_rounds,
-                task, method.load_rounds(), plan.rounds.split, stored.path, spec, stored.vertices,
+                task, method.load_rounds(), plan.rounds.split, sink.path, spec, sink.vertices,
                 finish,
             )  # fmt: skip
             counts = with_idle_memory(plan, close)
         except NegativeCycleError as error:
             raise cycle_by_label(error, call.graph, call.reverse) from None
     seconds = time.perf_counter() - began
-    store = Store.look(stored.path)
+    store = Store.look(sink.path)
     assert store is not None
-    timings = Timings(compute=seconds, total=seconds)
     if note := _note(counts):
-        stored = replace(stored, plan=with_notes(plan, note))
-    return stored.result(store.writer(), timings)
+        plan = with_notes(plan, note)
+    answer, timings = Part(sink.answer(store.writer())), Timings(compute=seconds, total=seconds)
+    return Result._of(call, Outcome(answer, plan, timings, spec.call["limit"]))
 
 
 def _note(counts: RoundCounts) -> str:

@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.api.arguments import Call
 from kleene.api.cluster_graphs import graph_bytes, share_plain_graph
-from kleene.api.number_arguments import as_limit
-from kleene.api.stored_calls import TILES, StoredCall, stored_call
 from kleene.backends.common.dense_driver import engine_form
+from kleene.backends.common.limits import as_limit
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.distributed.dask_client import open_client
@@ -28,16 +26,18 @@ from kleene.distributed.dask_graphs import SharedGraph, share_graph
 from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
 from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.store import Store
+from kleene.distributed.store_record import TILES, record_call, record_tiles
+from kleene.distributed.store_sink import StoreSink
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
 from kleene.distributed.tile_tasks import TileWork
+from kleene.engine.call import Call, Outcome, Part, Timings
 from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.dense import DenseArcs
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, make_plan, with_notes
 from kleene.results.result import Result
-from kleene.results.timings import Timings
 from kleene.system.formatting import format_bytes, format_duration
 from kleene.system.machine import this_machine
 from kleene.system.npy_header import NpyHeader, read_array
@@ -107,8 +107,8 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
         open_client(call.on) as client,
     ):
         tiles = _Tiles.choose(call, plan, client, kept)
-        stored = tiles.stored(call, path)
-        with Store.open(path, stored.spec, stored.vertices) as store:
+        sink = tiles.sink(call, path)
+        with Store.open(path, sink.spec, sink.vertices) as store:
             if store.missing():
                 with (
                     tiles.share(client, path.parent) as shared,
@@ -125,7 +125,9 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
                 Checkpoints.discard(store.path)
             store.finish()
         seconds = time.perf_counter() - began
-        return stored.result(store.writer(), Timings(compute=seconds, total=seconds))
+    answer, stats = Part(sink.answer(store.writer())), Timings(compute=seconds, total=seconds)
+    plan = with_notes(plan, *tiles.notes)
+    return Result._of(call, Outcome(answer, plan, stats, sink.spec.call["limit"]))
 
 
 def explain_tiles(call: Call, plan: Plan) -> Plan:
@@ -194,15 +196,12 @@ class _Tiles(NamedTuple):
             f"time: about {format_duration(layout.seconds)}",
         )
 
-    def stored(self, call: Call, path: Path) -> StoredCall:
-        """Return the call with its store: a block is a band of tiles."""
-        ask = call.ask.but(block_rows=self.layout.grid.side)
-        plan = with_notes(self.plan, *self.notes)
-        stored = stored_call(call, path, plan, ask)
-        # Floats depend on the rounds in their last bits.
+    def sink(self, call: Call, path: Path) -> StoreSink:
+        """Return the store of a call: a block is a band of tiles."""
         grid = self.layout.grid
+        spec = record_call(call, self.plan, call.ask.but(block_rows=grid.side))
         tiles = dict(zip(TILES, (grid.side, grid.depth), strict=True))
-        return replace(stored, spec=stored.spec._replace(call={**stored.spec.call, **tiles}))
+        return StoreSink(call, path, record_tiles(spec, tiles))
 
     def checkpoints(self, store: Store) -> Checkpoints:
         """Return the checkpoints of a store."""

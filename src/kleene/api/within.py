@@ -17,15 +17,16 @@ from kleene.api.arguments import (
     make_ask,
 )
 from kleene.api.length_plans import plan_lengths
-from kleene.api.number_arguments import as_count, as_limit
+from kleene.api.number_arguments import as_count
+from kleene.backends.common.limits import as_limit
 from kleene.backends.task import WithinTask
+from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.ask import Ask
 from kleene.registry import find
 from kleene.results.reach import Reach
-from kleene.results.timings import Timings
 from kleene.system.machine import threads_for
 from kleene.system.progress import reporter
 

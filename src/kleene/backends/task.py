@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from kleene.graph.batch import Batch
 
 __all__ = [
-    "Answer",
     "BetweennessTask",
     "ComponentsTask",
     "EncodingsTask",
     "KShortestTask",
-    "KeptRows",
     "LoadsAnswer",
     "LoadsTask",
     "NearestTask",
@@ -103,71 +101,6 @@ class Task:
         """Tell the user's progress function, if there is one."""
         if self.progress is not None:
             self.progress(done, total)
-
-
-class KeptRows(NamedTuple):
-    """Rows of an answer on a device: arrays of ``backends.cuda.runtime``, one row per source."""
-
-    device: Any
-    values: Any
-    predecessors: Any  # or None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Path values and predecessors, one row per source.
-
-    ``horizons[i]`` says how far row ``i`` is complete: every vertex whose distance is no larger
-    is there and exact, and all others hold "no path". It is None when every row is complete.
-    """
-
-    values: Array
-    predecessors: Array | None
-    horizons: Array | None = None
-
-    @property
-    def kept(self) -> KeptRows | None:
-        """The rows on the device where they were computed, if they were left there."""
-        return None
-
-    @property
-    def matrix(self) -> Array | None:
-        """The values of the targets, of an answer that holds no others."""
-        return None
-
-    @property
-    def on_demand(self) -> bool:
-        """Whether a part of the answer is computed when it is read."""
-        return False
-
-    @property
-    def has_paths(self) -> bool:
-        """Whether the call asked for paths."""
-        return self.predecessors is not None
-
-    @property
-    def row_arrays(self) -> tuple[Any, Any]:
-        """Values and predecessors, or what reads them row by row from where they are stored."""
-        return self.values, self.predecessors
-
-    def rows(self, which: Array) -> Answer:
-        """Return some rows."""
-        links = None if self.predecessors is None else self.predecessors[which]
-        horizons = None if self.horizons is None else self.horizons[which]
-        return Answer(self.values[which], links, horizons)
-
-    def at(self, rows: int | slice, vertices: Array) -> Array:
-        """Return the values of some vertices in some rows."""
-        found: Array = self.values[rows][..., vertices]
-        return found
-
-    def links(self, rows: slice) -> Array | None:
-        """Return some rows of the predecessors."""
-        return None if self.predecessors is None else self.predecessors[rows]
-
-    def walks(self, row: int, vertices: Array) -> tuple[Array, Array] | None:
-        """Return paths to some vertices as positions and offsets, where links are not needed."""
-        return None
 
 
 @dataclass(frozen=True)

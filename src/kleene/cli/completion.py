@@ -91,14 +91,14 @@ def dtypes() -> Values:
 
 def experiments() -> Values:
     """Return the experiments of the lab."""
-    from kleene.lab.experiments import EXPERIMENTS
+    from kleene_lab.experiments import EXPERIMENTS
 
     return [(one.id, one.question) for one in EXPERIMENTS]
 
 
 def suites() -> Values:
     """Return the suites of experiments."""
-    from kleene.lab.experiments import EXPERIMENTS
+    from kleene_lab.experiments import EXPERIMENTS
 
     names: Iterable[str] = dict.fromkeys(name for one in EXPERIMENTS for name in one.suites)
     return [("all", "every experiment"), *((name, "") for name in names)]

@@ -11,7 +11,7 @@ from kleene.cli.options import Output
 from kleene.cli.output import headline, line, number, seconds, table
 
 if TYPE_CHECKING:
-    from kleene.lab.compare import Change, Comparison
+    from kleene_lab.report.compare import Change, Comparison
 
 __all__ = ["compare"]
 
@@ -30,8 +30,8 @@ def compare(
     output: Output,
 ) -> None:
     """Report what got faster or slower from A to B, and whether that is more than noise."""
-    from kleene.lab.compare import compare as compared
-    from kleene.lab.record import read
+    from kleene_lab.harness.record import read
+    from kleene_lab.report.compare import compare as compared
 
     comparison = compared(read(before), read(after), floor / 100)
     document = {"command": "lab compare", "before": before, "after": after} | comparison.as_dict()

@@ -12,7 +12,7 @@ __all__ = ["list_experiments"]
 @with_option_groups
 def list_experiments(*, output: Output) -> None:
     """List all experiments."""
-    from kleene.lab.experiments import EXPERIMENTS
+    from kleene_lab.experiments import EXPERIMENTS
 
     rows = [
         {

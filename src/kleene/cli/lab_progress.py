@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from kleene.cli.output import seconds
-from kleene.lab.experiment import Experiment
-from kleene.lab.record import Line, Point, Skip
-from kleene.lab.runner import Listener
+from kleene_lab.harness.experiment import Experiment
+from kleene_lab.harness.record import Line, Point, Skip
+from kleene_lab.harness.runner import Listener
 
 __all__ = ["RunProgress"]
 

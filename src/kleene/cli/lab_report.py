@@ -41,9 +41,9 @@ def report(
 ) -> None:
     """Write one page about records: charts, tables, findings."""
     from kleene.errors import RequestError
-    from kleene.lab.experiments import EXPERIMENTS
-    from kleene.lab.record import read
-    from kleene.lab.report import write_report
+    from kleene_lab.experiments import EXPERIMENTS
+    from kleene_lab.harness.record import read
+    from kleene_lab.report import write_report
 
     if formats and figures is None:
         raise RequestError("--format needs --figures DIR, the folder to write to")

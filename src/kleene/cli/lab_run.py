@@ -14,8 +14,8 @@ from kleene.cli.options import Output
 from kleene.cli.output import line
 
 if TYPE_CHECKING:
-    from kleene.lab.experiment import Experiment
-    from kleene.lab.runner import Summary
+    from kleene_lab.harness.experiment import Experiment
+    from kleene_lab.harness.runner import Summary
 
 __all__ = ["chosen", "run"]
 
@@ -74,8 +74,8 @@ def run(
     do not fit into the time are skipped, and the record says why.
     """
     from kleene.cli.lab_progress import RunProgress
-    from kleene.lab.environment import Environment
-    from kleene.lab.runner import Runner
+    from kleene_lab.harness.environment import Environment
+    from kleene_lab.harness.runner import Runner
 
     wanted = chosen(experiments or [], suite)
     environment = Environment(device, quick, data)
@@ -96,7 +96,7 @@ def run(
 def chosen(ids: list[str], suite: str) -> list[Experiment]:
     """Return the requested experiments, in the order of the report."""
     from kleene.errors import RequestError
-    from kleene.lab.experiments import EXPERIMENTS
+    from kleene_lab.experiments import EXPERIMENTS
 
     every = {one.id: one for one in EXPERIMENTS}
     unknown = [name for name in ids if name not in every]

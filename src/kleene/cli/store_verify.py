@@ -43,7 +43,7 @@ def verify(
     proof = None
     if graph is not None:
         import kleene as kl
-        from kleene.api.stored_results import load_stored
+        from kleene.distributed.stored_results import load_stored
 
         proof = load_stored(file, kl.read(graph)).verify(sample, seed)
     document = {

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import MatrixForm, engine_form, fill_rows, finish_rows
 from kleene.backends.common.dense_rounds import (
     BUFFERS,
@@ -30,7 +31,7 @@ from kleene.backends.common.dense_rounds import (
 )
 from kleene.backends.common.johnson import johnson
 from kleene.backends.common.native_sssp import potentials
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.distributed.ledger import Entry
 from kleene.distributed.round_files import MatrixFile, RoundFiles
 from kleene.distributed.store import Piece, Store, StoreSpec, ledger_of

@@ -18,10 +18,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from kleene.distributed.ledger import Ledger, require_same
-from kleene.distributed.pieces import Piece
 from kleene.distributed.store_npy import NpyWriter
 from kleene.distributed.store_writer import Receipt, StoreSpec, StoreWriter
 from kleene.distributed.store_zarr import ZarrWriter
+from kleene.engine.pieces import Piece
 from kleene.errors import RequestError, StoreError
 from kleene.results.saved import STORE_SUFFIXES
 from kleene.system.atomic_file import remove_abandoned, target_file

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.distributed.ledger import naming, sync_folder, write_all
-from kleene.distributed.pieces import Piece
 from kleene.distributed.store_writer import (
     DISTANCES,
     PARTIAL,
@@ -28,6 +27,7 @@ from kleene.distributed.store_writer import (
     StoreWriter,
     refuse_existing,
 )
+from kleene.engine.pieces import Piece
 from kleene.system.atomic_file import reserve_space
 from kleene.system.npy_header import read_array
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.distributed.ledger import naming
-from kleene.distributed.pieces import Piece, split
+from kleene.engine.pieces import Piece, split
 from kleene.errors import RequestError, StoreError
 
 __all__ = [

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.distributed.ledger import naming, sync_folder
-from kleene.distributed.pieces import Piece
 from kleene.distributed.store_writer import DISTANCES, PARTIAL, StoreWriter, refuse_existing
+from kleene.engine.pieces import Piece
 from kleene.errors import Code, MemoryBudgetError, RequestError, StoreError, Text
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory

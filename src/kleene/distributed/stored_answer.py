@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer, LateRows, WholeRows
 from kleene.backends.common.limits import apply_limit
-from kleene.backends.common.on_demand import MatrixAnswer, RowSource
 from kleene.backends.common.predecessors import choose_predecessors
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.distributed.store_writer import DISTANCES, PREDECESSORS, StoreWriter
 from kleene.system.cached_property import cached_property
 
-__all__ = ["StoredAnswer", "StoredMatrix", "StoredRows", "complete_rows", "stored_columns"]
+__all__ = ["StoredRows", "answer_in_store", "complete_rows", "stored_columns"]
 
 Array = NDArray[Any]
 
@@ -36,7 +36,7 @@ def stored_columns(answer: Answer, targets: Array | None) -> Answer:
     return answer if targets is None else Answer(answer.values[:, targets], None)
 
 
-class StoredRows:
+class StoredRows(LateRows):
     """An array of a store, read by rows: ``stored[row]``, ``stored[first:stop]``, ``stored[rows]``.
 
     Parameters
@@ -50,6 +50,11 @@ class StoredRows:
     def __init__(self, files: StoreWriter, name: str) -> None:
         self.files, self.name = files, name
         self._window: tuple[int, Array] = (0, np.empty(0))  # its first row, and some rows
+
+    @cached_property
+    def array(self) -> Array:
+        """All rows: mapped from ``.npy``, read from Zarr if there is memory for them."""
+        return self.files.whole(self.name)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -90,84 +95,13 @@ class StoredRows:
         found: Array = kept[row - first]
         return found
 
-
-class StoredAnswer(Answer):
-    """Whole rows in a store."""
-
-    _files: StoreWriter
-
-    def __init__(self, files: StoreWriter, horizons: Array | None) -> None:
-        self.__dict__.update(_files=files, horizons=horizons)
-
-    @cached_property
-    def values(self) -> Array:
-        """All values: mapped from ``.npy``, read from Zarr if there is memory for it."""
-        return self._files.whole(DISTANCES)
-
-    @cached_property
-    def predecessors(self) -> Array | None:
-        """All predecessors, likewise."""
-        return None if self._files.spec.predecessors is None else self._files.whole(PREDECESSORS)
-
-    @cached_property
-    def row_arrays(self) -> tuple[StoredRows, StoredRows | None]:
-        """Values and predecessors, to read row by row."""
-        links = None
-        if self._files.spec.predecessors is not None:
-            links = StoredRows(self._files, PREDECESSORS)
-        return StoredRows(self._files, DISTANCES), links
-
-    def rows(self, which: Array) -> Answer:
-        """Return some rows."""
-        values, links = self.row_arrays
-        horizons = None if self.horizons is None else self.horizons[which]
-        return Answer(values[which], None if links is None else links[which], horizons)
-
-    def at(self, rows: int | slice, vertices: Array) -> Array:
-        """Return the values of some vertices in some rows."""
-        found: Array = self.row_arrays[0][rows][..., vertices]
-        return found
-
-    def links(self, rows: slice) -> Array | None:
-        """Return some rows of the predecessors."""
-        links = self.row_arrays[1]
-        return None if links is None else links[rows]
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return StoredAnswer, (self._files, self.horizons)
+        return StoredRows, (self.files, self.name)
 
 
-class StoredMatrix(MatrixAnswer):
-    """The values of some targets in a store; whole rows and paths are searched for."""
-
-    _files: StoreWriter
-
-    def __init__(
-        self,
-        files: StoreWriter,
-        sources: Array,
-        targets: Array,
-        source_rows: RowSource,
-        paths: bool,
-    ) -> None:
-        super().__init__(None, sources, targets, source_rows, paths)
-        self.__dict__["_files"] = files
-
-    @cached_property
-    def _held(self) -> StoredRows:
-        return StoredRows(self._files, DISTANCES)
-
-    @cached_property
-    def matrix(self) -> Array:
-        """The values of the targets, mapped or read."""
-        return self._files.whole(DISTANCES)
-
-    def at(self, rows: int | slice, vertices: Array) -> Array:
-        """Return the values of some of the targets in some rows."""
-        values = self._held[rows]
-        return values if vertices is self._targets else values[..., self._columns(vertices)]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return StoredMatrix, (
-            self._files, self._sources, self._targets, self._source_rows, self.paths
-        )  # fmt: skip
+def answer_in_store(
+    files: StoreWriter, horizons: Array | None = None, rest: WholeRows | None = None
+) -> Answer:
+    """Return the answer in a finished store; ``rest`` is given where it holds targets alone."""
+    links = None if files.spec.predecessors is None else StoredRows(files, PREDECESSORS)
+    return Answer(StoredRows(files, DISTANCES), links, horizons, rest)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.closure_tiles import (
     Column,
     Tile,
@@ -26,14 +27,14 @@ from kleene.backends.common.dense_driver import MatrixForm, finish_rows
 from kleene.backends.common.johnson import johnson
 from kleene.backends.common.native_sssp import potentials
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.distributed.dask_client import import_dask
 from kleene.distributed.dask_graphs import SharedGraph, find_graph
-from kleene.distributed.pieces import Piece
 from kleene.distributed.store import Receipt, StoreWriter
 from kleene.distributed.stored_answer import complete_rows, stored_columns
 from kleene.distributed.tile_checkpoints import Checkpoint
 from kleene.distributed.tile_grid import TileGrid
+from kleene.engine.pieces import Piece
 from kleene.errors import KleeneError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask

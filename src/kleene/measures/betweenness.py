@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import BetweennessTask, Task
+from kleene.engine.call import Timings
 from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
@@ -26,7 +27,6 @@ from kleene.measures.measure import Measure
 from kleene.measures.scaling import vertex_scale, whole_scale
 from kleene.planning.plan import Plan
 from kleene.registry import find
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof, choose_rows
 
 __all__ = ["Betweenness", "Sums"]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
@@ -17,9 +19,7 @@ from kleene.planning.plan import Plan
 from kleene.results.count_bounds import CountBounds
 from kleene.results.distance_reduction import reduce_rows
 from kleene.results.long_table import LongTable
-from kleene.results.searched_rows import SearchedRows
 from kleene.results.tables import Block
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_rows import ProvedRow, verify_rows
 from kleene.system.formatting import counted

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
-from kleene.results.searched_rows import SearchedRows
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_rows import ProvedRow, verify_rows
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import GraphError
 from kleene.graph import Graph
 from kleene.measures.eccentricity_bounds import Known
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
-from kleene.results.searched_rows import SearchedRows
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof, sample_rows
 from kleene.results.verify_rows import ProvedRow, verify_rows
 

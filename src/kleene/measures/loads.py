@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import LoadsTask
+from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
 from kleene.planning.plan import Plan
 from kleene.results.long_table import LongTable
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.backends.common.path_lengths import swallowed_weights
+from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError, Text, VerificationError
 from kleene.graph import Graph
 from kleene.graph.checks import memory_for, over_budget
@@ -26,7 +27,6 @@ from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
 from kleene.results.tables import Block
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof, choose_rows
 
 __all__ = ["PathCounts", "count_paths"]

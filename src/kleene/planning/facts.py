@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kleene.graph.path_room import holds
 from kleene.prepared.known import Known, known_of
 from kleene.system.device_names import split_name
 
 if TYPE_CHECKING:
     from kleene.graph import Graph
 
-__all__ = ["Facts", "graph_facts"]
+__all__ = ["Facts", "graph_facts", "searched_facts"]
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,15 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
         known,
         placed,
     )
+
+
+def searched_facts(graph: Graph, dtype: np.dtype[Any], hops: bool) -> Facts:
+    """Return the facts of a graph by which a type is judged, whichever way the call searched.
+
+    A path is as long in both directions, and so the bound of either direction bounds both.
+    """
+    facts = graph_facts(graph, hops)
+    if hops or dtype.kind not in "if" or holds(dtype, facts.path_bound):
+        return facts
+    other = graph.transpose().stats.path_bound
+    return replace(facts, path_bound=min(facts.path_bound, other))

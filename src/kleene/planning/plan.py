@@ -89,6 +89,8 @@ class Plan:
         The names of the GPUs or emulated devices that run it, such as ``"cuda:1"``; several share
         the sources, or the rows of a matrix. ``"cuda"`` is the first, or that which another library
         made current.
+    form : str
+        What of the graph it works on: "arcs", or what a prepared graph holds, "prepared".
     """
 
     problem: str
@@ -104,6 +106,7 @@ class Plan:
     streams: bool = False
     rounds: Rounds | None = None
     devices: tuple[str, ...] = ()
+    form: str = "arcs"
 
     @property
     def first_device(self) -> str:

@@ -128,8 +128,8 @@ def eliminate(
     graph : Graph
         Any graph of less than 2^31 vertices.
     order : array, optional
-        The positions of the vertices, the first to be eliminated first; by default, that of
-        :func:`affordable_order`. It is replaced by an equivalent postorder.
+        The positions of the vertices, the first to be eliminated first; by default, one by nested
+        dissection. It is replaced by an equivalent postorder.
     threads : int, optional
         Not more than so many; only the union with the reverse arcs uses several.
     progress : function, optional
@@ -141,8 +141,8 @@ def eliminate(
     ------
     MemoryBudgetError, RequestError
         If elimination would join too many pairs: they are counted before they are stored. Without
-        ``order``, graphs for which ``expect`` estimates far too many are refused before METIS
-        runs, which could take hours on them.
+        ``order``, graphs for which far too many are estimated are refused before METIS runs,
+        which could take hours on them.
     """
     report = progress or (lambda done, total: None)
     if order is None:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from kleene.prepared.customization import Customization
     from kleene.prepared.elimination import Elimination
 
-__all__ = ["BY_ARRAYS", "Known", "known_of"]
+__all__ = ["BY_ARRAYS", "DEVICES", "Known", "known_of"]
+
+#: Where prepared graphs compute.
+DEVICES = ("cpu", "cuda", "emulated")
 
 #: Preparations by the ids of the offsets and neighbors of their graphs, which they keep.
 BY_ARRAYS: WeakValueDictionary[tuple[int, int], Preparation] = WeakValueDictionary()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
 from kleene.graph.checks import require_memory
 from kleene.prepared import pairs, sweeps
 from kleene.prepared.customization import Customization

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from kleene.backends.semiring import Semiring
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
-from kleene.graph.path_room import holds
 from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
-from kleene.planning.facts import Facts, graph_facts
+from kleene.planning.facts import searched_facts
 
-__all__ = ["Fail", "PathValues", "check_claim", "check_ids", "searched_facts"]
+__all__ = ["Fail", "PathValues", "check_claim", "check_ids"]
 
 Array = NDArray[Any]
 Fail = Callable[[str], NoReturn]
@@ -69,18 +68,6 @@ def check_claim(claim: PathValues, fail: Fail) -> None:
         _check_limit(claim, claim.limit, fail)
     if claim.horizons is not None:
         _check_horizons(claim, claim.horizons, fail)
-
-
-def searched_facts(graph: Graph, dtype: np.dtype[Any], hops: bool) -> Facts:
-    """Return the facts of a graph by which a type is judged, whichever way the call searched.
-
-    A path is as long in both directions, and so the bound of either direction bounds both.
-    """
-    facts = graph_facts(graph, hops)
-    if hops or dtype.kind not in "if" or holds(dtype, facts.path_bound):
-        return facts
-    other = graph.transpose().stats.path_bound
-    return replace(facts, path_bound=min(facts.path_bound, other))
 
 
 def check_ids(ids: Array, name: str, n: int, fail: Fail) -> None:

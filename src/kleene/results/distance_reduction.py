@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
 from kleene.results.count_bounds import CountBounds, edges_in
-from kleene.results.searched_rows import SearchedRows
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_rows import ProvedRow, verify_rows
 from kleene.system.formatting import counted

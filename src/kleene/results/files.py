@@ -18,7 +18,7 @@ from kleene.results.tables import BLOCK, Block, arrow_batches
 from kleene.system.atomic_file import atomic_array, atomic_path
 
 if TYPE_CHECKING:
-    from kleene.results.views import ResultViews
+    from kleene.results.result import Result
 
 __all__ = ["check_suffix", "check_table_suffix", "save", "save_blocks"]
 
@@ -48,7 +48,7 @@ def _known_suffix(path: str | Path, known: tuple[str, ...], advice: str) -> str:
     return suffix
 
 
-def save(result: ResultViews, path: str | Path) -> None:
+def save(result: Result, path: str | Path) -> None:
     """Write a result in the format that the name asks for."""
     suffix = check_suffix(path)
     if suffix == ".npz":

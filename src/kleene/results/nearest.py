@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.walks import Walks
 from kleene.backends.task import NearestTask, WithinAnswer, WithinTask
+from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
@@ -16,11 +18,10 @@ from kleene.planning.plan import Plan
 from kleene.registry import find
 from kleene.results.display import nearest_html
 from kleene.results.long_table import LongTable
-from kleene.results.paths import Paths, Walks
+from kleene.results.paths import Paths
 from kleene.results.reach import follow_rows
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_nearest import verify_nearest
 from kleene.system.cached_property import cached_property

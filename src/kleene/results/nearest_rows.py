@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.walks import Walks
 from kleene.backends.task import NearestTask
+from kleene.engine.call import Timings
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.prepared.rows import PreparedRows
 from kleene.results.nearest import Nearest
-from kleene.results.paths import Walks
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_rows import ProvedRow, verify_rows
 from kleene.system.cached_property import cached_property

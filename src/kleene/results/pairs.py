@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
+from kleene.backends.common.walks import Walks, select_walks
+from kleene.engine.call import Call, Outcome, Timings
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.results.display import pairs_table, result_html
-from kleene.results.paths import Paths, Walks, select_walks
+from kleene.results.paths import Paths
 from kleene.results.result import Result
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.saved import SavedPairs, save_pairs
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_pairs import PairValues, verify_pairs
 from kleene.system.formatting import counted
@@ -58,6 +59,14 @@ class PairsResult(Result):
     ) -> None:
         super().__init__(graph, plan, stats, Answer(values[None], None), *pairs, limit, False)
         self._stored_walks, self._by_target = walks, by_target
+
+    @classmethod
+    def _of_pairs(cls, call: Call, made: Outcome, by_target: bool = False) -> PairsResult:
+        """Return the result of a call with pairs that the engine answered."""
+        assert call.pairs is not None
+        part, plan, stats, limit = made
+        values = part.answer.values[0]
+        return cls(call.graph, plan, stats, call.pairs, values, part.walks, limit, by_target)
 
     @property
     def distances(self) -> Array:

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.walks import Walks, follow_links
 from kleene.backends.task import WithinAnswer
+from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.results.display import reach_html
 from kleene.results.long_table import LongTable
-from kleene.results.paths import Walks, follow_links
 from kleene.results.route import Route, make_route
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.timings import Timings
 from kleene.results.verify import Proof
 from kleene.results.verify_reach import verify_reach
 from kleene.system.cached_property import cached_property

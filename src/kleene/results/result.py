@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
+from kleene.backends.common.walks import Walks, cyclic, follow_links
+from kleene.backends.semiring import SEMIRINGS
+from kleene.engine.call import Call, Outcome, Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
+from kleene.graph.label_index import is_one_vertex
+from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import Plan
-from kleene.results import saved
+from kleene.results import files, saved
 from kleene.results.device_arrays import DeviceArray, DeviceArrays
 from kleene.results.display import count_reached, result_html
-from kleene.results.path_queries import PathQueries
+from kleene.results.paths import Paths
+from kleene.results.route import Route, Routes, make_routes
 from kleene.results.saved import Saved
-from kleene.results.tables import BLOCK, Block, label_column, wide_frame
-from kleene.results.timings import Timings
+from kleene.results.tables import (
+    BLOCK,
+    Block,
+    arrow_table,
+    label_column,
+    pandas_table,
+    polars_table,
+    wide_frame,
+)
 from kleene.results.verify import Proof, verify
+from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
 
 __all__ = ["Result", "Timings"]
@@ -32,7 +46,7 @@ Array = NDArray[Any]
 _TOGETHER = 16
 
 
-class Result(PathQueries):
+class Result:
     """The answer to one call, with what it takes to use it, judge it and prove it.
 
     Arrays that have an entry per vertex are in the order of the vertices' positions. With one
@@ -63,6 +77,12 @@ class Result(PathQueries):
     ([0, 4, 7], [0, 1, 2])
     """
 
+    problem: str
+    graph: Graph
+    reverse: bool
+    plan: Plan
+    stats: Timings
+
     def __init__(
         self,
         graph: Graph,
@@ -79,6 +99,15 @@ class Result(PathQueries):
         self.problem, self.reverse = plan.problem, reverse
         self._sources, self._targets = sources, targets  # positions
         self._answer, self._limit, self._single = answer, limit, single
+
+    @classmethod
+    def _of(cls, call: Call, made: Outcome) -> Result:
+        """Return the result of a call that the engine answered with rows."""
+        part, plan, stats, limit = made
+        return cls(
+            call.graph, plan, stats, part.answer, call.sources, call.targets, limit, call.single,
+            call.reverse,
+        )  # fmt: skip
 
     # ---- ends -----------------------------------------------------------------------------
 
@@ -103,7 +132,7 @@ class Result(PathQueries):
         :attr:`floats` or :attr:`masked` for sums and means.
         """
         answer, targets = self._answer, self._targets
-        values = answer.values if targets is None else answer.at(slice(None), targets)
+        values = answer.whole_values if targets is None else answer.at(slice(None), targets)
         return values[0] if self._single else values
 
     @property
@@ -124,8 +153,80 @@ class Result(PathQueries):
                 "the paths of this result lead to its sources: next_hops holds the vertex after "
                 "each vertex on its way"
             )
-        links = self._answer.predecessors
+        links = self._answer.whole_predecessors
         return None if links is None else links[0] if self._single else links
+
+    @property
+    def no_path(self) -> Any:
+        """The value that stands for "no path": -1 for hops, infinity, or the largest integer."""
+        if self.problem == "bfs":
+            return NO_HOPS
+        return SEMIRINGS[self.plan.semiring].zero(np.dtype(self.plan.dtype))
+
+    @property
+    def reached(self) -> Array:
+        """Whether there is a path, for each entry of :attr:`distances`."""
+        reached: Array = self.distances != self.no_path
+        return reached
+
+    @property
+    def floats(self) -> Array:
+        """The distances as float64; infinity where there is no path.
+
+        In a closure, "no path" is what it is for floats: infinity for ``min_plus``, minus infinity
+        for ``max_min``, 0 for ``max_times`` and ``boolean``. Not a copy if distances are float64.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> r = kl.bfs(kl.Graph.from_edges([0], [1], n=3), 0)
+        >>> r.distances.tolist(), r.floats.tolist()
+        ([0, 1, -1], [0.0, 1.0, inf])
+        """
+        values = self.distances
+        semiring, wide = SEMIRINGS[self.plan.semiring], np.dtype(np.float64)
+        if self.no_path == semiring.zero(wide):
+            return values.astype(wide, copy=False)
+        floats = values.astype(wide)
+        floats[values == self.no_path] = semiring.zero(wide)
+        if semiring.name == "max_min":
+            floats[values == semiring.one(values.dtype)] = np.inf  # the width of the empty path
+        return floats
+
+    @property
+    def masked(self) -> np.ma.MaskedArray[Any, Any]:
+        """The distances as a NumPy masked array; pairs without a path are masked.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> r = kl.bfs(kl.Graph.from_edges([0, 1], [1, 2], n=4), 0)
+        >>> float(r.distances.mean()), float(r.masked.mean())
+        (0.5, 1.0)
+        """
+        values = self.distances
+        missing = values == self.no_path
+        return np.ma.MaskedArray(values, missing, fill_value=self.no_path)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the distances: ``np.asarray(result)``."""
+        values = self.distances
+        if dtype is None or np.dtype(dtype) == values.dtype:
+            return values.copy() if copy else values
+        if copy is False:
+            raise ValueError(f"the distances are {values.dtype}: as {dtype} they must be copied")
+        return values.astype(dtype)
+
+    def to_numpy(self) -> Array:
+        """Return the distances as a NumPy array in main memory.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.bfs(kl.Graph.from_edges([0], [1]), 0).to_numpy()
+        array([0, 1], dtype=int32)
+        """
+        return np.asarray(self.distances)
 
     @property
     def device_arrays(self) -> DeviceArrays:
@@ -148,6 +249,134 @@ class Result(PathQueries):
             values, found = values[0], None if found is None else found[0]
         predecessors = None if found is None else DeviceArray(found, kept.device)
         return DeviceArrays(DeviceArray(values, kept.device), predecessors)
+
+    # ---- paths ----------------------------------------------------------------------------
+
+    def path(self, *ends: Hashable) -> list[Any]:
+        """Return the vertices of a path, from the first to the last; empty if there is none.
+
+        Parameters
+        ----------
+        *ends : vertex
+            ``path(target)`` for a result with one source, or ``path(source, target)``. For a
+            result of ``reverse=True``, ``path(start)`` or ``path(start, end)``.
+
+        Returns
+        -------
+        list
+            Labels where the graph has labels.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> r = kl.apsp(kl.Graph.from_edges([0, 1], [1, 2]))
+        >>> r.path(0, 2), r.path(2, 0)
+        ([0, 1, 2], [])
+        """
+        row, at = self._locate(ends, "path")
+        walks = self._answer.walks(row, np.array([at]))
+        path = self._follow(row, at) if walks is None else walks[0].tolist()
+        labels = self.graph.labels
+        return path if labels is None else labels[path].tolist()
+
+    def paths(self, targets: Iterable[Any] | None = None, source: Hashable | None = None) -> Paths:
+        """Return the paths to many targets, computed together.
+
+        Parameters
+        ----------
+        targets : sequence of vertices, optional
+            Where the paths end (where they begin, for a result of ``reverse=True``); by default
+            the targets of the call, or all vertices.
+        source : vertex, optional
+            The source, for a result with several.
+
+        Returns
+        -------
+        Paths
+            A sequence of lists of vertices; a target without a path has an empty one.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> r = kl.bfs(kl.Graph.from_edges([0, 1], [1, 2]), 0)
+        >>> r.paths([2, 1])
+        Paths([[0, 1, 2], [0, 1]])
+        """
+        walks, _ = self._walks(targets, source, "path")
+        return Paths(self.graph, *walks)
+
+    def route(self, *ends: Hashable) -> Route:
+        """Return a path with its arcs, table rows and coordinates.
+
+        Parameters
+        ----------
+        *ends : vertex
+            ``route(target)`` for a result with one source, or ``route(source, target)``. For a
+            result of ``reverse=True``, ``route(start)`` or ``route(start, end)``.
+
+        Returns
+        -------
+        Route
+            Of no vertices, if there is no path.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> r = kl.sssp(kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3]), 0)
+        >>> r.route(2)
+        Route(0 to 2, 2 arcs, distance 7)
+        """
+        row, at = self._locate(ends, "route")
+        return make_routes(self.graph, *self._walk(row, np.array([at])))[0]
+
+    def routes(
+        self, targets: Iterable[Any] | None = None, source: Hashable | None = None
+    ) -> Routes:
+        """Return the routes to many targets, computed together.
+
+        Parameters
+        ----------
+        targets : sequence of vertices, optional
+            Where the paths end (where they begin, for a result of ``reverse=True``); by default
+            the targets of the call, or all vertices.
+        source : vertex, optional
+            The source, for a result with several.
+
+        Returns
+        -------
+        Routes
+            A sequence of :class:`Route`.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> r = kl.sssp(kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3]), 0)
+        >>> [route.distance for route in r.routes([2, 1])]
+        [7, 4]
+        """
+        walks, distances = self._walks(targets, source, "route")
+        return make_routes(self.graph, walks, distances)
+
+    @property
+    def next_hops(self) -> Array:
+        """The position of the second vertex of each path; -1 for sources and unreached vertices.
+
+        That is the neighbor of the source that leads to each vertex. For a result of
+        ``reverse=True``, it is the vertex to go to from each vertex.
+        """
+        links = self._links()
+        if self.reverse:
+            return links[0] if self._single else links
+        hops = np.empty_like(links)
+        for row, source in enumerate(self._sources.tolist()):
+            inner = (links[row] != -1) & (links[row] != source)
+            first = np.where(inner, links[row], np.arange(self.graph.n))
+            for _ in range(self.graph.n.bit_length() + 1):  # each round looks back twice as far
+                first = first[first]
+            if inner[first].any():
+                raise cyclic()
+            hops[row] = np.where(links[row] == -1, -1, first)
+        return hops[0] if self._single else hops
 
     # ---- proof ----------------------------------------------------------------------------
 
@@ -182,7 +411,7 @@ class Result(PathQueries):
             self.reverse, self.problem == "bfs", self._limit,
         )  # fmt: skip
 
-    # ---- elsewhere ------------------------------------------------------------------------
+    # ---- tables and files -----------------------------------------------------------------
 
     def to_frame(self) -> Any:
         """Return the distances as a wide pandas DataFrame, labelled; NaN where there is no path.
@@ -218,6 +447,87 @@ class Result(PathQueries):
         column = frame.T if not self.reverse else frame
         return column.set_axis([self._value_name], axis=1)
 
+    def to_pandas(self) -> Any:
+        """Return a long pandas DataFrame: source, target, distance, predecessor, a row per pair.
+
+        Vertices appear by label where the graph has labels. Pairs without a path are left out, and
+        the predecessor of a source is missing. The column of path values is named "value" for a
+        closure. For a result of ``reverse=True``, paths run from "source" to "target" too, and
+        "next_hop" takes the place of the predecessor.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.bfs(kl.Graph.from_edges([0], [1]), 0).to_pandas()
+           source  target  distance  predecessor
+        0       0       0         0         <NA>
+        1       0       1         1            0
+        """
+        return pandas_table(self._blocks())
+
+    def to_polars(self) -> Any:
+        """Return a long Polars DataFrame, with the columns of :meth:`to_pandas`.
+
+        Labels that are neither numbers nor text become text.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.bfs(kl.Graph.from_edges([0], [1]), 0).to_polars()["distance"].to_list()
+        [0, 1]
+        """
+        return polars_table(self._blocks())
+
+    def to_arrow(self) -> Any:
+        """Return a long PyArrow table, with the columns of :meth:`to_pandas`.
+
+        Labels that are neither numbers nor text become text.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.bfs(kl.Graph.from_edges([0], [1]), 0).to_arrow().column_names
+        ['source', 'target', 'distance', 'predecessor']
+        """
+        return arrow_table(self._blocks())
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file, in the format of its suffix.
+
+        The file is written beside the name and then takes it, so it is whole or not there.
+
+        Parameters
+        ----------
+        path : str or Path
+            ``.npz`` holds everything, and :meth:`load` brings it back (of a call with targets, it
+            holds their distances, and paths are searched again when they are read); ``.npy`` holds
+            :attr:`distances`; ``.csv``, ``.tsv``, ``.json`` (a list of objects) and ``.parquet``
+            hold the table of :meth:`to_pandas`, written in blocks.
+
+        Raises
+        ------
+        RequestError
+            For any other suffix.
+
+        Examples
+        --------
+        >>> import kleene as kl, tempfile
+        >>> from pathlib import Path
+        >>> g = kl.Graph.from_edges([0, 1], [1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kl.bfs(g, 0).save(f"{folder}/hops.npz")
+        ...     kl.bfs(g, 0).save(f"{folder}/hops.csv")
+        ...     print(Path(folder, "hops.csv").read_text())
+        ...     kl.Result.load(f"{folder}/hops.npz", g).distances.tolist()
+        source,target,distance,predecessor
+        0,0,0,
+        0,1,1,0
+        0,2,2,1
+        <BLANKLINE>
+        [0, 1, 2]
+        """
+        files.save(self, path)
+
     @staticmethod
     def load(path: str | Path, graph: Graph) -> Result:
         """Read a saved result, for pairs too; ``graph`` must be the graph that it was computed on.
@@ -242,7 +552,8 @@ class Result(PathQueries):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
         if Path(path).suffix in saved.STORE_SUFFIXES:
-            stored: Result = import_module("kleene.api.stored_results").load_stored(path, graph)
+            stores: Any = import_module("kleene.distributed.stored_results")
+            stored: Result = stores.load_stored(path, graph)
             return stored
         read = saved.load(path, graph)
         if isinstance(read, saved.SavedPairs):
@@ -276,6 +587,16 @@ class Result(PathQueries):
     # ---- inside ---------------------------------------------------------------------------
 
     @property
+    def _value_name(self) -> str:
+        """The name of the column of path values."""
+        return "value" if self.problem == "closure" else "distance"
+
+    @property
+    def _far_ends(self) -> Array:
+        """The positions of the vertices that distances lead to from each source."""
+        return np.arange(self.graph.n) if self._targets is None else self._targets
+
+    @property
     def _count(self) -> int:
         """The number of distances."""
         return len(self._sources) * self._width
@@ -287,7 +608,7 @@ class Result(PathQueries):
     def _value_rows(self) -> Iterator[Array]:
         """Yield the rows of the distances, one by one; of a store they are not kept."""
         targets = self._targets
-        values: Any = self._answer.row_arrays[0] if targets is None else None
+        values: Any = self._answer.values if targets is None else None
         for row in range(len(self._sources)):
             yield np.asarray(values[row] if targets is None else self._answer.at(row, targets))
 
@@ -304,7 +625,7 @@ class Result(PathQueries):
     def _blocks(self) -> Iterator[Block]:
         far = self._far_ends
         rows = max(1, BLOCK // max(1, len(far)))
-        if self._answer.matrix is not None:  # whole rows are computed for their predecessors
+        if self._answer.rest is not None:  # whole rows are computed for their predecessors
             rows = min(rows, max(_TOGETHER, BLOCK // max(1, self.graph.n)))
         for row in range(0, max(1, len(self._sources)), rows):
             for column in range(0, max(1, len(far)), BLOCK):
@@ -326,3 +647,98 @@ class Result(PathQueries):
             name = "next_hop" if self.reverse else "predecessor"
             block[name] = label_column(self.graph, links[at, far_ends])
         return block
+
+    # ---- inside: paths --------------------------------------------------------------------
+
+    def _follow(self, row: int, at: int) -> list[int]:
+        """Return the positions along the path to a vertex, by the links of its row."""
+        links = self._links(slice(row, row + 1))[0]
+        if self._answer.at(row, np.array([at]))[0] == self.no_path:
+            return []
+        path = [at]
+        while (at := int(links[at])) != -1:
+            path.append(at)
+            if len(path) > self.graph.n:
+                raise cyclic()
+        if not self.reverse:
+            path.reverse()
+        return path
+
+    def _locate(self, ends: tuple[Hashable, ...], what: str) -> tuple[int, int]:
+        """Return the row and the far end of a path."""
+        if len(ends) == 1 and len(self._sources) == 1:
+            row, far = 0, self._position(ends[0], what)
+        elif len(ends) == 2:
+            named, other = reversed(ends) if self.reverse else ends
+            row, far = self._row(named, what), self._position(other, what)
+        else:
+            raise RequestError(
+                f"{what} takes a target, or a source and a target when there are several sources; "
+                f"for many, use {what}s([...])"
+            )
+        self._require_targets(np.array([far]))
+        return row, far
+
+    def _walks(
+        self, targets: Iterable[Any] | None, source: Hashable | None, what: str
+    ) -> tuple[Walks, Array]:
+        """Return the paths to many vertices, by position, and their lengths."""
+        listed = targets is None or (np.iterable(targets) and not isinstance(targets, (str, bytes)))
+        if not listed:
+            raise RequestError(
+                f"{what}s takes a sequence of vertices, {what}s([{targets!r}]); for one, use "
+                f"{what}({targets!r})"
+            )
+        if source is None and len(self._sources) != 1:
+            raise RequestError(f"name a source: this result has several, {what}s(..., source=...)")
+        row = 0 if source is None else self._row(source, what)
+        if targets is None:
+            return self._walk(row, self._far_ends)
+        far = self.graph._labels.positions(targets)
+        self._require_targets(far)
+        return self._walk(row, far)
+
+    def _walk(self, row: int, far: Array) -> tuple[Walks, Array]:
+        values = self._answer.at(row, far)
+        walks = self._answer.walks(row, far)
+        if walks is None:
+            links = self._links(slice(row, row + 1))
+            starts = np.where(values == self.no_path, -1, far)
+            walks = follow_links(links, np.zeros(len(far), np.int64), starts, self.reverse)
+        return walks, values
+
+    @cached_property
+    def _row_of(self) -> dict[int, int]:
+        return {source: row for row, source in enumerate(self._sources.tolist())}
+
+    def _position(self, vertex: Hashable, what: str) -> int:
+        """Return the position of one vertex."""
+        if not is_one_vertex(vertex):
+            raise RequestError(
+                f"{what} takes one vertex, not {vertex!r}; for many, use {what}s(...)"
+            )
+        return int(self.graph.index(vertex))
+
+    def _row(self, source: Hashable, what: str) -> int:
+        """Return the row of a source."""
+        row = self._row_of.get(self._position(source, what))
+        if row is None:
+            raise RequestError(f"vertex {source!r} is not among the sources of this result")
+        return row
+
+    def _require_targets(self, far: Array) -> None:
+        if self._targets is None:
+            return
+        unknown = ~np.isin(far, self._targets)
+        if unknown.any():
+            vertex = self.graph.label(far[unknown][:1]).tolist()[0]
+            raise RequestError(f"vertex {vertex!r} is not among the targets of this result")
+
+    def _links(self, rows: slice = slice(None)) -> Array:
+        """Return the links of the search trees of some rows: the vertex before, or after, each."""
+        links = self._answer.links(rows)
+        if links is None:
+            raise RequestError(
+                "paths need predecessors: make the call with ", Code("predecessors=True")
+            )
+        return links

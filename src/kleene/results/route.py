@@ -9,12 +9,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kleene.backends.common.walks import Walks
 from kleene.errors import Code, GraphError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.results.display import route_html
 from kleene.results.geojson import require_degrees
-from kleene.results.paths import Walks
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Route", "Routes", "make_route", "make_routes", "plain"]

@@ -15,9 +15,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.common.on_demand import MatrixAnswer
+from kleene.backends.answer import Answer, WholeRows
+from kleene.backends.common.walks import Walks
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import FormatError
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
@@ -26,9 +28,6 @@ from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS, find
 from kleene.results.claim import PathValues, check_claim
-from kleene.results.paths import Walks
-from kleene.results.searched_rows import SearchedRows
-from kleene.results.timings import Timings
 from kleene.results.verify_pairs import PairValues, check_pairs
 from kleene.system.atomic_file import atomic_path
 
@@ -43,6 +42,8 @@ _FORMAT = "kleene result 1"
 _MATRIX_FORMAT = "kleene matrix 1"  # values of the targets alone
 _PAIRS_FORMAT = "kleene pairs 1"
 _FORMATS = (_FORMAT, _MATRIX_FORMAT, _PAIRS_FORMAT)
+#: What is kept of a plan: an answer that is read comes from no form of a graph.
+_PLAN = tuple(field.name for field in fields(Plan) if field.name != "form")
 _NO_RESULT = "not a result saved by Kleene"
 _MOST_HEAD = 1 << 20  # bytes; no head has more
 _MOST = 2**63  # no count of bytes or threads is larger
@@ -63,13 +64,12 @@ class Saved:
 
     def claim(self, graph: Graph) -> PathValues:
         """Return what the result claims about a graph."""
-        values, predecessors = self.answer.row_arrays
         return PathValues(
             graph.transpose() if self.reverse else graph,
             SEMIRINGS[self.plan.semiring],
             self.sources,
-            values,
-            predecessors,
+            self.answer.values,
+            self.answer.predecessors,
             self.answer.horizons,
             hops=self.plan.problem == "bfs",
             targets=self.targets,
@@ -105,8 +105,8 @@ def save(path: str | Path, graph: Graph, saved: Saved) -> None:
         _write(path, _MATRIX_FORMAT, graph, saved, head, {"values": values, **ends})
         return
     arrays = {
-        "values": answer.values,
-        "predecessors": answer.predecessors,
+        "values": answer.whole_values,
+        "predecessors": answer.whole_predecessors,
         "horizons": answer.horizons,
     }
     _write(path, _FORMAT, graph, saved, head, arrays | ends)
@@ -138,7 +138,7 @@ def _write(
     head = {
         "format": kind,
         "graph": fingerprint(graph),
-        "plan": asdict(saved.plan),
+        "plan": {k: v for k, v in asdict(saved.plan).items() if k in _PLAN},
         "stats": asdict(saved.stats),
         **head,
     }
@@ -229,7 +229,7 @@ class _Reader:
             self.fail(f"predecessors run from {tree.min()} to {tree.max()}, beyond the vertices")
         return saved
 
-    def matrix(self, saved: Saved, values: Array, paths: bool) -> MatrixAnswer:
+    def matrix(self, saved: Saved, values: Array, paths: bool) -> Answer:
         """Return values of the targets; whole rows and paths come from searches, if need be."""
         sources, targets = saved.sources, saved.targets
         assert targets is not None
@@ -239,7 +239,7 @@ class _Reader:
             self.graph, saved.plan.semiring, values.dtype, saved.reverse,
             saved.plan.problem == "bfs", saved.limit,
         )  # fmt: skip
-        return MatrixAnswer(values, sources, targets, rows, paths)
+        return Answer(values, None, rest=WholeRows(sources, targets, rows, paths))
 
     # ---- pairs ------------------------------------------------------------------------------
 
@@ -299,7 +299,7 @@ class _Reader:
         table = self.field(head, "plan", "head")
         if isinstance(table, dict):  # older files have no such field
             table = {"devices": [], **table}
-        plan = {f.name: self.field(table, f.name, "plan") for f in fields(Plan)}
+        plan = {name: self.field(table, name, "plan") for name in _PLAN}
         for name in ("problem", "method", "device", "semiring", "dtype"):
             if not isinstance(plan[name], str):
                 self.fail(f"plan.{name} is {plan[name]!r}, and should be a name")

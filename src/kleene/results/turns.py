@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer
+from kleene.backends.answer import Answer
+from kleene.backends.common.walks import Walks
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import spans
 from kleene.graph.turns import Expansion
-from kleene.results.paths import Walks
 from kleene.results.result import Result
 from kleene.results.verify import Proof
 
@@ -50,7 +50,7 @@ class TurnResult(Result):
         self, graph: Graph, expansion: Expansion, search: Result, targets: Array | None
     ) -> None:
         self.search, self._expansion = search, expansion
-        rows = np.atleast_2d(search._answer.values)
+        rows = np.atleast_2d(search._answer.whole_values)
         starts = expansion.offsets[:-1]
         nearest = np.minimum.reduceat(rows[:, expansion.copies], starts, axis=1)
         super().__init__(
@@ -107,7 +107,7 @@ class TurnResult(Result):
         which, place = spans(offsets[far], offsets[far + 1] - offsets[far])
         candidates = copies[place]
         nearest = self._answer.values[row, far]
-        hit = np.flatnonzero(self.search._answer.values[row, candidates] == nearest[which])
+        hit = np.flatnonzero(self.search._answer.at(row, candidates) == nearest[which])
         first = hit[np.searchsorted(which[hit], np.arange(len(far)))]
         (positions, begins), distances = self.search._walk(row, candidates[first])
         return (vertex[positions], begins), distances

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.walks import Walks, select_walks
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError, VerificationError
@@ -27,7 +28,6 @@ from kleene.graph.forms import arcs_between
 from kleene.graph.no_path import NO_HOPS
 from kleene.registry import find
 from kleene.results.claim import Fail, PathValues, check_claim, check_ids
-from kleene.results.paths import Walks, select_walks
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.results.verify_rows import ProvedRow
 from kleene.system.machine import threads_for

@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Answer
 from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between

@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.backends.answer import Answer
 from kleene.backends.common.johnson import johnson
 from kleene.backends.common.native_sssp import potentials
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.graph import Graph
 from kleene.graph.no_path import no_path
 

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from kleene import _native
+from kleene.backends.answer import Answer
 from kleene.backends.common.limits import apply_limit
-from kleene.backends.task import Answer, Progress, Task
+from kleene.backends.task import Progress, Task
 from kleene.graph.no_path import no_path
 
 __all__ = ["search_in_dtype", "unlimited"]

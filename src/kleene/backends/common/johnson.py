@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.native_sssp import arc_lengths, potentials, search
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["exact_rows", "johnson"]
 

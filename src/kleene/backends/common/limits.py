@@ -12,22 +12,62 @@ replaced whole; unless all sums up to the limit are exact.
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.native_sssp import search
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 
-__all__ = ["apply_limit"]
+__all__ = ["apply_limit", "as_limit", "in_type_of_weights"]
 
 Array = NDArray[Any]
 
 #: Values that are looked at together, and that are searched for together.
 _BLOCK = 2**20
+
+
+def as_limit(
+    limit: Any, graph: Graph, dtype: np.dtype[Any], hops: bool = False
+) -> int | float | None:
+    """Return a user's limit in the type of the values; None where no value is beyond it.
+
+    It is rounded to the type of the weights first, as their sums are: a float32 arc of 0.1 is
+    within the limit 0.1, also where values are float64. Integers and hop counts are whole, so a
+    fraction of the limit makes no difference to them.
+    """
+    if limit is None:
+        return None
+    if isinstance(limit, np.generic):
+        limit = limit.item()  # comparisons with a narrow type overflow
+    if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
+        raise RequestError(Code("limit"), f" must be a number, not {limit!r}")
+    if limit != limit or limit < 0:  # NaN alone differs from itself
+        raise RequestError(Code("limit"), f" must be a number from 0 on, and is {limit}")
+    number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
+    number = in_type_of_weights(number, graph, hops)
+    if dtype.kind == "f" and number < float(np.finfo(dtype).max):
+        rounded: int | float = dtype.type(math.floor(number) if hops else number).item()
+        return rounded  # compared with values of this type
+    if dtype.kind == "i" and number < np.iinfo(dtype).max:
+        return math.floor(number)
+    return None  # no value of this type is beyond
+
+
+def in_type_of_weights(limit: int | float, graph: Graph, hops: bool) -> int | float:
+    """Return a limit rounded to the type of the weights, if these are floats and are added up."""
+    own = None if hops else graph.weight_dtype
+    if own is None or own.kind != "f" or limit >= float(np.finfo(own).max):
+        return limit
+    rounded: int | float = own.type(limit).item()
+    return rounded
 
 
 def apply_limit(task: Task, answer: Answer) -> Answer:
@@ -39,10 +79,11 @@ def apply_limit(task: Task, answer: Answer) -> Answer:
     if not exact:
         lowest, highest = task.limit - slack, task.limit + slack
         highest = min(highest, float(np.finfo(task.dtype).max))  # infinity is no path
+    whole, links = answer.whole_values, answer.whole_predecessors
     step = max(1, _BLOCK // max(1, task.graph.n))
     for first in range(0, len(task.sources), step):
         rows = slice(first, first + step)
-        values = answer.values[rows]
+        values = whole[rows]
         again: Array = np.empty(0, dtype=np.int64)
         if not exact:
             close = (values >= lowest) & (values <= highest)
@@ -51,12 +92,12 @@ def apply_limit(task: Task, answer: Answer) -> Answer:
                 exact, again = True, again[:0]
         beyond = values > task.limit
         values[beyond] = task.no_path
-        if answer.predecessors is not None:
-            answer.predecessors[rows][beyond] = -1
+        if links is not None:
+            links[rows][beyond] = -1
         if len(again):
-            _search_again(task, answer, first + again)
+            _search_again(task, whole, links, first + again)
     horizons = np.full(len(task.sources), task.limit, dtype=task.dtype)
-    return Answer(answer.values, answer.predecessors, horizons)
+    return Answer(whole, links, horizons)
 
 
 def _slack(task: Task) -> float:
@@ -89,13 +130,13 @@ def _sums_exactly(graph: Graph, dtype: np.dtype[Any], largest: float) -> bool:
     return bool((spacings == np.trunc(spacings)).all())
 
 
-def _search_again(task: Task, answer: Answer, rows: Array) -> None:
+def _search_again(task: Task, values: Array, predecessors: Array | None, rows: Array) -> None:
     """Replace some rows by what a search finds within the limit."""
     own = replace(
         task, sources=task.sources[rows], targets=None, out=None, out_predecessors=None,
         progress=None,
     )  # fmt: skip
     found = search("delta_stepping", own)
-    answer.values[rows] = found.values
-    if answer.predecessors is not None:
-        answer.predecessors[rows] = found.predecessors
+    values[rows] = found.values
+    if predecessors is not None:
+        predecessors[rows] = found.predecessors

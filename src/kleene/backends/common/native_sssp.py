@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.backends.task import Answer, Task
+from kleene.backends.answer import Answer
+from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.graph.no_path import no_path

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.backends.task import Answer, Task
+from kleene.backends.answer import Answer
+from kleene.backends.task import Task
 
 __all__ = ["choose_predecessors", "workspace"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common import johnson as negative
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.common.native_sssp import search
 from kleene.backends.cpu.bfs import multi_source
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["batched", "johnson"]
 

@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 
 from kleene import _native
+from kleene.backends.answer import Answer
 from kleene.backends.common.engine_dtype import search_in_dtype, unlimited
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = [
     "direction_optimizing", "edge", "frontier", "multi_source", "privatized", "queue", "spmv",

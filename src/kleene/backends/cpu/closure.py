@@ -7,8 +7,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, engine_form, threads_of
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = [
     "blocked", "close", "floyd_warshall", "min_plus", "rkleene", "rkleene_quadtree", "tiled",

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.common.johnson import johnson
-from kleene.backends.task import Answer, NearestTask, Progress, Task
+from kleene.backends.task import NearestTask, Progress, Task
 from kleene.graph import Graph
 from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization

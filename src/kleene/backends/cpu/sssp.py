@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.native_sssp import search
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["bellman_ford", "delta_stepping", "dijkstra", "llp"]
 

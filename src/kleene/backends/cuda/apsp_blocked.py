@@ -16,10 +16,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
 from kleene.backends.cuda.runtime.device import ceil_div
 from kleene.backends.cuda.tuning import apsp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import RequestError
 
 __all__ = [

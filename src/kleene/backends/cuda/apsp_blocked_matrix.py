@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, plain_form
 from kleene.backends.cuda.runtime.device import (
     Device,
@@ -25,7 +26,7 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.cuda.runtime.structs import struct_type
 from kleene.backends.cuda.tuning import apsp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import RequestError
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_bytes

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
 from kleene.backends.cuda.runtime.device import HostArray, ceil_div
 from kleene.backends.cuda.tuning import apsp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["blocked_4_2"]
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, plain_form
 from kleene.backends.cuda.runtime.device import (
     HostArray,
@@ -15,7 +16,7 @@ from kleene.backends.cuda.runtime.device import (
     require_memory,
 )
 from kleene.backends.cuda.tuning import apsp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["naive"]
 

@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.apsp_products_matrix import Part, Products, run
 from kleene.backends.cuda.runtime.device import ceil_div
 from kleene.backends.cuda.tuning import apsp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["interleave", "min_plus", "rkleene", "rkleene_quadtree"]
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, plain_form
 from kleene.backends.cuda.runtime.device import (
     Array,
@@ -21,7 +22,7 @@ from kleene.backends.cuda.runtime.device import (
     require_memory,
 )
 from kleene.backends.cuda.runtime.structs import constant, struct_type
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import RequestError
 
 __all__ = ["Part", "Products", "run"]

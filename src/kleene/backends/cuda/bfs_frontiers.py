@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.bfs_levels import Counters, launch_threads, threads_for
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.runtime.device import Argument, Device
 from kleene.backends.cuda.tuning import bfs as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["frontier", "privatized", "single_block"]
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.bfs_search import pack_targets
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
@@ -22,7 +23,7 @@ from kleene.backends.cuda.row_batches import RowBuffers, fill_rows, largest_widt
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, open_device
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.tuning import bfs as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["multi_source"]
 

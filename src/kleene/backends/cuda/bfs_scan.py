@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.bfs_levels import Counters, launch_threads, threads_for
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import DeviceGraph
@@ -13,7 +14,7 @@ from kleene.backends.cuda.prefix_scan import PrefixScan
 from kleene.backends.cuda.runtime.device import Device, ceil_div
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import bfs as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["scan_fine", "scan_serial"]
 

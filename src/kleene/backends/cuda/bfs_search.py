@@ -9,12 +9,13 @@ from abc import abstractmethod
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.device_graph import Arcs, DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, open_device
 from kleene.backends.cuda.runtime.structs import Struct, struct_type
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["BfsSearch", "bfs_rows", "pack_targets"]
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import MatrixForm, arc_matrix
 from kleene.backends.cuda.closure_tiled import close_in_place
-from kleene.backends.cuda.device_answer import DeviceAnswer, answer_rows_on_device
+from kleene.backends.cuda.device_answer import answer_rows_on_device, kept_answer
 from kleene.backends.cuda.runtime.device import open_device
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
 
 __all__ = ["close_kept"]
@@ -40,4 +41,4 @@ def close_kept(task: Task, form: MatrixForm) -> Answer | None:
         closed = close_in_place(device, rows.values, task.report, others)
     except MemoryBudgetError:  # streamed through the device, and then copied there
         return None
-    return DeviceAnswer(rows, None) if closed else None
+    return kept_answer(rows) if closed else None

@@ -22,6 +22,7 @@ from functools import partial
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import MatrixForm, close_matrix, engine_form
 from kleene.backends.cuda import apsp_naive
 from kleene.backends.cuda.closure_copies import copy_in, copy_out
@@ -45,7 +46,7 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import closure as tuning
-from kleene.backends.task import Answer, Progress, Task
+from kleene.backends.task import Progress, Task
 from kleene.errors import MemoryBudgetError
 from kleene.system.threads import for_each
 

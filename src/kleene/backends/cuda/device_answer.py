@@ -2,81 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from kleene.backends.common.on_demand import MatrixAnswer, RowSource
+from kleene.backends.answer import Answer, KeptRows, LateRows, WholeRows
 from kleene.backends.cuda.runtime.device import Array, Device, HostArray
 from kleene.backends.cuda.runtime.host_buffers import answer_buffer
-from kleene.backends.task import Answer, KeptRows, Task
+from kleene.backends.task import Task
 from kleene.errors import Code, MemoryBudgetError
 from kleene.system.cached_property import cached_property
 
-__all__ = ["DeviceAnswer", "DeviceMatrixAnswer", "answer_rows_on_device", "to_device", "to_host"]
+__all__ = ["KeptArray", "answer_rows_on_device", "kept_answer", "to_device", "to_host"]
 
 
-class DeviceAnswer(Answer):
-    """An answer on a device; whatever reads its arrays gets copies, made once, on the host.
+class KeptArray(LateRows):
+    """An array on a device; whatever reads it gets a copy, made once, on the host.
 
-    A copy or a pickle of it is an answer on the host.
+    ``host`` is that copy, where there is one already.
     """
 
-    def __init__(self, rows: KeptRows, horizons: HostArray | None) -> None:
-        self.__dict__.update(_rows=rows, horizons=horizons)
-
-    @property
-    def kept(self) -> KeptRows:
-        """The rows on the device."""
-        rows: KeptRows = self.__dict__["_rows"]
-        return rows
+    def __init__(self, device: Device, rows: Array, host: HostArray | None = None) -> None:
+        self._device, self._rows, self._host = device, rows, host
 
     @cached_property
-    def values(self) -> HostArray:
-        """The values on the host."""
-        return to_host(self.kept.device, self.kept.values)
-
-    @cached_property
-    def predecessors(self) -> HostArray | None:
-        """The predecessors on the host, if there are any."""
-        found = self.kept.predecessors
-        return None if found is None else to_host(self.kept.device, found)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Answer, (self.values, self.predecessors, self.horizons)
+    def array(self) -> HostArray:
+        """The copy on the host."""
+        return to_host(self._device, self._rows) if self._host is None else self._host
 
 
-class DeviceMatrixAnswer(MatrixAnswer):
-    """The values of some targets on a device, copied to the host when something reads them.
-
-    A copy or a pickle of it is an answer on the host.
-    """
-
-    def __init__(
-        self,
-        rows: KeptRows,
-        sources: HostArray,
-        targets: HostArray,
-        source_rows: RowSource,
-        paths: bool,
-    ) -> None:
-        super().__init__(None, sources, targets, source_rows, paths)
-        self.__dict__["_rows"] = rows
-
-    @property
-    def kept(self) -> KeptRows:
-        """The matrix on the device."""
-        rows: KeptRows = self.__dict__["_rows"]
-        return rows
-
-    @cached_property
-    def matrix(self) -> HostArray:
-        """The values of the targets, on the host."""
-        return to_host(self.kept.device, self.kept.values)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        more = self._sources, self._targets, self._source_rows, self.paths
-        return MatrixAnswer, (self.matrix, *more)
+def kept_answer(
+    rows: KeptRows, horizons: HostArray | None = None, rest: WholeRows | None = None
+) -> Answer:
+    """Return the answer that is left on a device."""
+    device, values, found = rows
+    links = None if found is None else KeptArray(device, found)
+    return Answer(KeptArray(device, values), links, horizons, rest, rows)
 
 
 def to_host(device: Device, rows: Array) -> HostArray:
@@ -108,11 +67,11 @@ def to_device(task: Task, device: Device, answer: Answer) -> Answer:
     if answer.kept is not None:
         return answer
     rows = answer_rows_on_device(task, device)
-    device.copy(rows.values, np.ascontiguousarray(answer.values))
+    values, links = answer.whole_values, answer.whole_predecessors
+    device.copy(rows.values, np.ascontiguousarray(values))
     if rows.predecessors is not None:
-        assert answer.predecessors is not None
-        device.copy(rows.predecessors, np.ascontiguousarray(answer.predecessors, np.int32))
+        assert links is not None
+        device.copy(rows.predecessors, np.ascontiguousarray(links, np.int32))
     device.synchronize()
-    kept = DeviceAnswer(rows, answer.horizons)
-    kept.__dict__.update(values=answer.values, predecessors=answer.predecessors)
-    return kept
+    found = None if links is None else KeptArray(device, rows.predecessors, links)
+    return Answer(KeptArray(device, rows.values, values), found, answer.horizons, kept=rows)

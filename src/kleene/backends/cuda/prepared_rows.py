@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.johnson import johnson
 from kleene.backends.cuda.device_graph import deriving
 from kleene.backends.cuda.prepared_customize import customize
 from kleene.backends.cuda.prepared_trees import Rows, open_batch, repair_kept
 from kleene.backends.cuda.row_batches import fill_rows
 from kleene.backends.cuda.runtime.device import open_device
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.prepared.cache import Preparation
 from kleene.prepared.tree_repair import repair_trees
 

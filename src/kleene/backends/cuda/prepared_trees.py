@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import KeptRows
 from kleene.backends.cuda.prepared_batches import (
     Selection,
     TreeBatch,
@@ -36,7 +37,7 @@ from kleene.backends.cuda.row_batches import (
 from kleene.backends.cuda.runtime.device import Device, ceil_div, open_device
 from kleene.backends.cuda.tuning import prepared as tuning
 from kleene.backends.cuda.tuning import transfers
-from kleene.backends.task import KeptRows, Progress
+from kleene.backends.task import Progress
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.prepared.sweeps import reverse_values

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.row_searches import AnswerRows
 from kleene.backends.cuda.runtime.device import (
     Array,
@@ -27,7 +28,7 @@ from kleene.backends.cuda.runtime.device import (
 )
 from kleene.backends.cuda.runtime.host_buffers import pinned_buffer
 from kleene.backends.cuda.tuning import transfers
-from kleene.backends.task import Answer, Progress, Task
+from kleene.backends.task import Progress, Task
 from kleene.system.threads import Future, ThreadPool
 
 __all__ = [

@@ -17,13 +17,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kleene.backends.cuda.device_answer import DeviceAnswer, answer_rows_on_device
+from kleene.backends.answer import Answer
+from kleene.backends.cuda.device_answer import answer_rows_on_device, kept_answer
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div
 from kleene.backends.cuda.runtime.host_buffers import HostBuffer, answer_buffer
 from kleene.backends.cuda.runtime.prefault import prefault
 from kleene.backends.cuda.tuning import transfers
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import KleeneError
 
 __all__ = ["AnswerRows", "RowSearch", "run_search"]
@@ -252,6 +253,6 @@ class AnswerRows:
     def answer(self, horizons: HostArray | None) -> Answer:
         """Return the answer; all copies must be complete."""
         if self.kept is not None:
-            return DeviceAnswer(self.kept, horizons)
+            return kept_answer(self.kept, horizons)
         arrays = [buffer.array for buffer in self._host]
         return Answer(arrays[0], arrays[1] if len(arrays) > 1 else None, horizons)

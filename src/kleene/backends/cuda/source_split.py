@@ -18,11 +18,12 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import calls_of_a_device
 from kleene.backends.cuda.runtime.device import ceil_div, open_device
 from kleene.backends.cuda.runtime.timing import Share, timed_call
 from kleene.backends.cuda.tuning import transfers
-from kleene.backends.task import Answer, Array, Progress, Task
+from kleene.backends.task import Array, Progress, Task
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system.threads import ThreadPool
 
@@ -220,9 +221,9 @@ def run_split(
                 progress=report,
             )
         )
-        _put(answer.values, values[rows])
+        _put(answer.whole_values, values[rows])
         if links is not None:
-            _put(answer.predecessors, links)
+            _put(answer.whole_predecessors, links)
         if answer.horizons is not None:
             horizons[rows] = answer.horizons
             stopped.append(rows)

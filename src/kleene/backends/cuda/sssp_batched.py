@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.bfs_multi import multi_source
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.row_batches import RowBuffers, fill_rows, largest_width, row_bytes
@@ -25,7 +26,7 @@ from kleene.backends.cuda.runtime.device import (
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_mean_length import mean_length
 from kleene.backends.cuda.tuning import sssp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["BatchedDistances", "batched", "group_width"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.cycles import RISE, is_negative
 from kleene.backends.common.native_sssp import search
 from kleene.backends.cuda.device_graph import DeviceGraph
@@ -17,7 +18,7 @@ from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows
 from kleene.backends.cuda.tuning import sssp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError
 
 __all__ = ["bellman_ford", "bellman_ford_plain"]

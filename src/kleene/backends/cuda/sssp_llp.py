@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import ARCS_PER_ENTRY, round_grid
 from kleene.backends.cuda.runtime.device import Device, ctype, scalar
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows
 from kleene.backends.cuda.tuning import sssp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["llp"]
 

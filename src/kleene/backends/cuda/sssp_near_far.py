@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
 from kleene.backends.cuda.runtime.structs import constant, struct_type
@@ -22,7 +23,7 @@ from kleene.backends.cuda.sssp_near_far_buffers import NearFarBuffers, Outcome
 from kleene.backends.cuda.sssp_near_far_narrow import NarrowEngine
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows
 from kleene.backends.cuda.tuning import sssp as tuning
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["near_far"]
 

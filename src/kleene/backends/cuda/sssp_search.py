@@ -9,11 +9,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
 from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["SsspSearch", "sssp_rows"]
 

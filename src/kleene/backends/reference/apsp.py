@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kleene.backends.answer import Answer
 from kleene.backends.common.johnson import exact_rows
 from kleene.backends.reference.sssp import (
     arc_weights,
@@ -19,7 +20,7 @@ from kleene.backends.reference.sssp import (
     dijkstra_rows,
     potentials,
 )
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["johnson"]
 

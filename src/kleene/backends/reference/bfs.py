@@ -6,7 +6,8 @@ limit, or after the level in which the last target was found.
 
 from __future__ import annotations
 
-from kleene.backends.task import Answer, Task
+from kleene.backends.answer import Answer
+from kleene.backends.task import Task
 
 __all__ = ["queue"]
 

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.answer import Answer
 from kleene.backends.reference.apsp import johnson
 from kleene.backends.reference.predecessor_chains import reattach_to_sources
 from kleene.backends.reference.sssp import arc_weights, potentials
-from kleene.backends.task import Answer, Task
+from kleene.backends.task import Task
 
 __all__ = ["floyd_warshall"]
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.task import Answer, Task
+from kleene.backends.answer import Answer
+from kleene.backends.task import Task
 
 __all__ = ["reattach_to_sources"]
 

@@ -179,7 +179,8 @@ def all_pairs_all_shortest_paths(
         weight = None
     if weight is not None and (callable(weight) or G.arcs(weight, allow_hidden=True).negative):
         for node in G:
-            yield node, dict(single_source_all_shortest_paths(G, node, weight, method))
+            predecessors = _predecessors(G, node, weight, method)
+            yield node, {v: list(_paths_back(node, v, predecessors)) for v in predecessors}
         return
     if weight is not None and method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kleene.api.closeness import closeness, harmonic
 from kleene.interop.networkx.exact_measures import measured, suits_measures
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
-from kleene.interop.networkx.search import chunks, distance_rows, textbook_dijkstra
+from kleene.interop.networkx.search import chunks, distance_rows, refuse_negative
 
 __all__ = [
     "barycenter",
@@ -39,19 +39,16 @@ Array = NDArray[Any]
 
 
 def dijkstra_rows(arcs: Arcs, sources: Array) -> Array:
-    """Return distances by Dijkstra's algorithm, also where weights are negative."""
-    if not arcs.negative:
-        return distance_rows(arcs, sources)
-    return np.array([textbook_dijkstra(arcs, [s]).distances for s in sources.tolist()])
+    """Return the distances that Dijkstra's algorithm finds."""
+    refuse_negative(arcs)
+    return distance_rows(arcs, sources)
 
 
 def connected_rows(
     arcs: Arcs, disconnected: Exception, dijkstra: bool = True, sources: Array | None = None
 ) -> Iterator[Array]:
     """Yield distances, some rows at a time; raise the exception if a node is not reached."""
-    # Negative weights raise an error for one source; which one comes first depends on the order.
-    one_by_one = dijkstra and arcs.negative
-    for some in chunks(arcs, sources, 1 if one_by_one else None):
+    for some in chunks(arcs, sources):
         values = (dijkstra_rows if dijkstra else distance_rows)(arcs, some)
         if (values == arcs.no_path).any():
             raise disconnected
@@ -204,8 +201,6 @@ def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
     disconnected = nx.NetworkXError()
     arcs, begin, total = G.arcs(weight), 0, 0
     try:
-        if arcs.negative:
-            require_connected(G, disconnected)
         for values in connected_rows(arcs, disconnected):
             total += term(values, slice(begin, begin + len(values)))
             begin += len(values)

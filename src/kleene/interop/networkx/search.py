@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -27,7 +26,15 @@ from kleene.graph import Graph
 from kleene.interop.networkx.graph import Arcs
 from kleene.system.machine import as_threads, threads_for
 
-__all__ = ["SearchResult", "chunks", "distance_rows", "hop_limit", "search", "search_all"]
+__all__ = [
+    "SearchResult",
+    "chunks",
+    "distance_rows",
+    "hop_limit",
+    "refuse_negative",
+    "search",
+    "search_all",
+]
 
 Array = NDArray[Any]
 
@@ -67,44 +74,12 @@ def search(
     return next(_search_results(arcs, row[None], np.array([sources], dtype=np.int32)))
 
 
-def textbook_dijkstra(
-    arcs: Arcs, sources: list[int], limit: float | None = None, target: int | None = None
-) -> SearchResult:
-    """Run Dijkstra's algorithm with negative weights, step by step as NetworkX does.
-
-    It is not correct for such weights: NetworkX either detects that or happens to be right.
-    """
-    assert arcs.weights is not None
-    offsets, neighbors = arcs.offsets.tolist(), arcs.neighbors.tolist()
-    weights = arcs.weights.tolist()
-    seen = dict.fromkeys(sources, 0)
-    settled: dict[int, Any] = {}
-    predecessor_arcs = np.full(arcs.n, -1, dtype=np.int64)
-    fringe = [(0, age, s) for age, s in enumerate(seen)]
-    age = len(fringe)
-    while fringe:
-        distance, _, v = heappop(fringe)
-        if v in settled:
-            continue
-        settled[v] = distance
-        if v == target:
-            break
-        for arc in range(offsets[v], offsets[v + 1]):
-            u, longer = neighbors[arc], distance + weights[arc]
-            if limit is not None and longer > limit:
-                continue
-            if u in settled:
-                if longer < settled[u]:
-                    raise ValueError("Contradictory paths found:", "negative weights?")
-            elif u not in seen or longer < seen[u]:
-                seen[u] = longer
-                predecessor_arcs[u] = arc
-                heappush(fringe, (longer, age, u))
-                age += 1
-    row = np.full(arcs.n, arcs.no_path, dtype=arcs.weights.dtype)
-    order = np.fromiter(settled, dtype=np.int32, count=len(settled))
-    row[order] = np.fromiter(settled.values(), dtype=row.dtype, count=len(settled))
-    return SearchResult(order, row, predecessor_arcs, arcs)
+def refuse_negative(arcs: Arcs) -> None:
+    """Refuse negative weights: what Dijkstra's algorithm finds, or that it raises, is by chance."""
+    if arcs.negative:
+        raise NotImplementedError(
+            "with negative weights, NetworkX's result depends on the order of its steps"
+        )
 
 
 def hop_limit(cutoff: float | None) -> int | None:
@@ -114,14 +89,12 @@ def hop_limit(cutoff: float | None) -> int | None:
     return math.ceil(cutoff) if cutoff > 0 else 0
 
 
-def chunks(
-    arcs: Arcs, sources: Array | None = None, step: int | None = None
-) -> Iterator[NDArray[np.int32]]:
+def chunks(arcs: Arcs, sources: Array | None = None) -> Iterator[NDArray[np.int32]]:
     """Split all nodes (or the given ones) into chunks whose rows fit in memory."""
     ids = np.arange(arcs.n, dtype=np.int32) if sources is None else sources.astype(np.int32)
-    if step is None and _is_dense(arcs) and arcs.n <= _ONE_TABLE:
+    if _is_dense(arcs) and arcs.n <= _ONE_TABLE:
         step = max(1, arcs.n)  # matrix methods compute all rows at once
-    elif step is None:  # bit-parallel BFS runs 512 rows at a time, memory permitting
+    else:  # bit-parallel BFS runs 512 rows at a time, memory permitting
         step = max(1, _CHUNK // max(1, arcs.n), min(512, 2**26 // max(1, arcs.n)))
     for begin in range(0, len(ids), step):
         yield ids[begin : begin + step]

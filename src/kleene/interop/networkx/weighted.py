@@ -1,8 +1,7 @@
 """The Dijkstra functions of networkx's ``weighted`` module, and those of ``astar``.
 
 Kleene computes the distances; NetworkX's choice among shortest paths is recovered afterwards.
-Negative weights take the textbook algorithm instead, since whether NetworkX raises ValueError
-depends on the order of its steps.
+Negative weights are refused: whether NetworkX raises ValueError depends on the order of its steps.
 """
 
 from __future__ import annotations
@@ -22,12 +21,7 @@ from kleene.interop.networkx.result_dicts import (
     predecessor_lists,
     value_of,
 )
-from kleene.interop.networkx.search import (
-    SearchResult,
-    search,
-    search_all,
-    textbook_dijkstra,
-)
+from kleene.interop.networkx.search import SearchResult, refuse_negative, search, search_all
 
 __all__ = [
     "all_pairs_dijkstra",
@@ -47,16 +41,13 @@ __all__ = [
     "single_source_dijkstra_path_length",
 ]
 
-_NEGATIVE = "with negative weights, NetworkX's result depends on the order of its steps"
-
 
 def dijkstra(
     arcs: Arcs, sources: list[int], limit: float | None = None, target: int | None = None
 ) -> SearchResult:
     """Search from all sources together."""
-    if arcs.negative and len(sources) > 1:
-        raise NotImplementedError("negative weights are not supported with several sources")
-    return (textbook_dijkstra if arcs.negative else search)(arcs, sources, limit, target)
+    refuse_negative(arcs)
+    return search(arcs, sources, limit, target)
 
 
 def _sources(G: KleeneGraph, sources: Any) -> list[int]:
@@ -178,9 +169,7 @@ def bidirectional_dijkstra(
     if source == target:
         return 0, [source]
     arcs, end = G.arcs(weight, allow_hidden=True), G.ids[target]
-    if arcs.negative:
-        raise NotImplementedError(_NEGATIVE)
-    result = search(arcs, [G.ids[source]], target=end)
+    result = dijkstra(arcs, [G.ids[source]], target=end)
     if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return value_of(result, end), path_to(G, result, end)
@@ -234,9 +223,7 @@ def _astar(
     distance: then some node of that path is always in the queue, ahead of any longer path.
     """
     arcs, end = G.arcs(weight, allow_hidden=True), G.ids[target]
-    if arcs.negative:
-        raise NotImplementedError(_NEGATIVE)
-    result = search(arcs, [G.ids[source]], target=end)
+    result = dijkstra(arcs, [G.ids[source]], target=end)
     length = value_of(result, end) if _reached(G, result, target) else None
     if length is None or (cutoff and length > cutoff):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
@@ -257,9 +244,10 @@ def _astar(
 def _all_pairs(
     G: KleeneGraph, cutoff: float | None, arcs: Arcs
 ) -> Iterator[tuple[Any, SearchResult]]:
-    if arcs.negative or (cutoff is not None and cutoff < 0):
+    refuse_negative(arcs)
+    if cutoff is not None and cutoff < 0:
         for i, node in enumerate(G.nodes):
-            yield node, dijkstra(arcs, [i], cutoff)
+            yield node, search(arcs, [i], cutoff)
         return
     for source, result in search_all(arcs, cutoff):
         yield G.nodes[source], result
@@ -278,7 +266,8 @@ def all_pairs_dijkstra_path_length(
     G: KleeneGraph, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
     arcs = G.arcs(weight, allow_hidden=True)
-    if arcs.negative or (cutoff is not None and cutoff < 0):
+    refuse_negative(arcs)
+    if cutoff is not None and cutoff < 0:
         for node, result in _all_pairs(G, cutoff, arcs):
             yield node, length_dict(G, result)
     else:

@@ -1,0 +1,315 @@
+"""Answers that go to a store: planned once, written block by block, resumed by the same call.
+
+Rows of a block are written while the next block is computed. Methods that close a whole matrix
+compute all rows at once. What a store holds follows from the call: whole rows with predecessors,
+or with ``targets`` the distances to these, whose paths are searched for when they are asked for.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.answer import Answer
+from kleene.distributed.empty_stores import find_resumable
+from kleene.distributed.mpi.stored import refuse_stored_by_ranks
+from kleene.distributed.round_files import RoundFiles
+from kleene.distributed.store import Receipt, Store, StoreSpec, StoreWriter, ledger_of
+from kleene.distributed.store_record import TILES, lists_of_vertices, record_call, record_tiles
+from kleene.distributed.stored_results import plan_reading, stored_answer
+from kleene.engine.call import Call, Part, Sink, Writer
+from kleene.engine.pieces import Piece, choose_block_rows
+from kleene.engine.planned import Planned, answers, as_planned_here, planned
+from kleene.errors import Code, RequestError, StoreError
+from kleene.planning.ask import ARC_BY_ARC, Ask
+from kleene.planning.cost_model import count_sources
+from kleene.planning.device_choice import choose_device, require_device_name
+from kleene.planning.dtype_choice import choose_dtype
+from kleene.planning.facts import Facts, graph_facts
+from kleene.planning.machine import live_machine
+from kleene.planning.plan import Plan
+from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
+from kleene.planning.rules import choose_method
+from kleene.registry import find, methods
+from kleene.results.saved import STORE_SUFFIXES
+from kleene.system.machine import total_memory
+
+__all__ = [
+    "BLOCKS",
+    "BlockSize",
+    "BlockWriter",
+    "StoreSink",
+    "resumed_ask",
+    "store_sink",
+    "with_block_rows",
+]
+
+Array = NDArray[Any]
+
+#: How much longer than the CPU these take, about; they are for tests and teaching.
+_SLOWER = {"emulated": 300.0, "reference": 300.0}
+
+
+class BlockSize(NamedTuple):
+    """How large the blocks are that other processes compute, each on one core."""
+
+    seconds: float
+    memory: int  # of which a block may take a small part
+
+
+#: On a cluster, blocks of a store take half a second, so that a piece has several, and a sixteenth
+#: of this memory at most: workers are not asked how much they have.
+BLOCKS = BlockSize(seconds=0.5, memory=2**31)
+
+
+class BlockWriter(Writer):
+    """Writes blocks of rows, from any process, to the files of a store."""
+
+    behind = True
+    together = True
+
+    def __init__(self, files: StoreWriter, shared: Any = None) -> None:
+        self.files = files
+        self._shared = shared  # whose file is beside the store, as long as the client lives
+        self._buffers: list[Array] = []
+
+    def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
+        """Return a writer that writes as long as the client is there."""
+        return BlockWriter(self.files, shared)
+
+    def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
+        """Return the call for some blocks; predecessors are computed where the store has them."""
+        keeps = self.files.spec.predecessors is not None
+        if call.ask.what.predecessors != keeps:
+            call = call._replace(ask=call.ask.but(predecessors=keeps))
+        return Writer.narrow(self, call, pieces, first)
+
+    def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array | None:
+        """Return memory for one of two blocks: new memory takes longer than to write it."""
+        if call.targets is not None or len(pieces) > 1:
+            return None
+        rows = len(call.sources)
+        if len(self._buffers) == 2:
+            self._buffers.append(self._buffers.pop(0))
+        else:
+            self._buffers.append(np.empty((self.files.spec.block_rows, call.graph.n), plan.dtype))
+        return self._buffers[-1][:rows]
+
+    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Receipt:
+        """Write a block."""
+        self._require_client()
+        answer, targets = part.answer, call.targets
+        values = answer.values[rows] if targets is None else answer.at(rows, targets)
+        links = None if self.files.spec.predecessors is None else answer.links(rows)
+        return self.files.write(piece, values, links)
+
+    def _require_client(self) -> None:
+        """Refuse to write where the store is not, and for a client that is gone.
+
+        The client may have been killed, and another one may be at work on the same store.
+        """
+        if self._shared is not None and not os.path.exists(self._shared.path):
+            raise RequestError(
+                Code("out"),
+                f" must be in a folder that every worker sees, and on {socket.gethostname()} "
+                f"there is no {self._shared.path}",
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BlockWriter, (self.files, self._shared)
+
+
+class StoreSink(Sink):
+    """A store, and its ledger."""
+
+    def __init__(self, call: Call, path: Path, spec: StoreSpec) -> None:
+        self.call, self.path, self.spec = call, path, spec
+        self._store: Store | None = None
+
+    @property
+    def vertices(self) -> dict[str, Array]:
+        """The lists of sources and targets that are kept."""
+        return lists_of_vertices(self.call)
+
+    def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
+        """Begin the store or resume it; return the blocks that it lacks."""
+        self._store = store = Store.open(self.path, self.spec, self.vertices)
+        self.writer = BlockWriter(store.writer())
+        return store.missing()
+
+    def record(self, piece: Piece, receipt: Receipt) -> None:
+        """Enter a block into the ledger."""
+        assert self._store is not None
+        self._store.record(piece, receipt)
+
+    def finish(self) -> Part:
+        """Give the files their names; return the answer that reads from them."""
+        assert self._store is not None
+        with self._store as store:
+            store.finish()
+            return Part(self.answer(store.writer()))
+
+    def answer(self, files: StoreWriter) -> Answer:
+        """Return the answer that reads from the finished files."""
+        call = self.call
+        paths = call.ask.what.predecessors
+        return stored_answer(files, call.graph, call.sources, call.targets, paths)
+
+    def abandon(self, error: BaseException) -> None:
+        """Keep what is recorded; a store without a block goes."""
+        if self._store is not None:
+            self._store.__exit__(type(error), error, None)
+
+
+def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
+    """Return the store of a call and its plan; None where ``out`` is to be a plain ``.npy`` file.
+
+    That is the answer of one source, one that fits in one block, or that of a method on matrices,
+    unless the name has a ledger. With ``targets`` only where the plain file would hold the
+    distances to these alone, as a store does. On a cluster there is always a store: workers write
+    it.
+    """
+    path = _named(Path(str(call.out)))
+    if path.suffix == ".npy" and not _leaves_room(path):
+        return None
+    found = find_resumable(path)
+    refuse_stored_by_ranks(found)
+    if call.single and path.suffix == ".npy":
+        if found is not None:
+            raise StoreError(
+                f"{path} is a store of several rows, by its ledger {ledger_of(path).name}: choose "
+                "another name, or remove the ledger and its store"
+            )
+        return None
+    if found is not None and found.finished and not RoundFiles.folder_of(path).exists():
+        return _finished(call, found)
+    rounds = RoundFiles.kept(RoundFiles.folder_of(path))
+    begun = rounds.get("call", {}) if found is None else found.spec.call
+    ask, begun_by = call.ask, None
+    if ask.where.method == "auto" and begun.get("problem") == ask.what.problem:
+        begun_by = str(begun.get("method"))
+        ask = resumed_ask(ask, begun_by, call.on is not None)
+    if ask.where.device == "auto":
+        ask = ask.but(device=str(rounds.get("device", "auto")))
+    graph = call.graph.transpose() if call.reverse else call.graph
+    ask = with_block_rows(graph_facts(graph, ask.what.problem == "bfs"), ask, path, call.on)
+    if found is not None:
+        ask = ask.but(block_rows=found.spec.block_rows)
+    made = planned(call, ask)
+    plan = made.plan
+    if rounds and plan.rounds is None:
+        raise StoreError(
+            f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
+            "the same call to resume it, choose another name, or remove that directory"
+        )
+    small = path.suffix == ".npy" and found is None and call.on is None and plan.rounds is None
+    plain = small and (call.targets is None or call.out_for_targets)
+    if plain and (ask.output.block_rows >= len(call.sources) or not _by_rows(plan)):
+        return None
+    spec = record_call(call, plan, ask, begun_by)
+    if found is not None and call.on is None:
+        spec = _with_tiles(path, spec, found)
+    return StoreSink(call, path, spec), made
+
+
+def _finished(call: Call, found: Store) -> tuple[StoreSink, Planned]:
+    """Return a finished store, and a plan that runs nothing: no device is looked for."""
+    ask, spec = call.ask, found.spec
+    require_device_name(ask.where.device)
+    method = ask.where.method if ask.where.method != "auto" else str(spec.call.get("method"))
+    if call.prepared is not None and answers(call.prepared, ask.but(method=method)):
+        dtype = str(call.prepared.dtype)
+    else:
+        facts = graph_facts(call.graph, ask.what.problem == "bfs")
+        dtype = str(choose_dtype(facts, ask)[0])
+    plan = plan_reading(
+        found.path, ask.what.problem, ask.what.semiring, method, dtype, ask.where.device
+    )
+    own = record_call(call, plan, ask.but(block_rows=spec.block_rows))
+    return StoreSink(call, found.path, _with_tiles(found.path, own, found)), Planned(plan)
+
+
+def _with_tiles(path: Path, spec: StoreSpec, found: Store) -> StoreSpec:
+    """Return the record that opens a store computed in tiles; only a cluster can resume one."""
+    tiles = {name: found.spec.call[name] for name in TILES if name in found.spec.call}
+    if tiles and not found.finished:
+        raise StoreError(
+            f"{path} was begun in tiles on a cluster, and is not finished: give ",
+            Code("on="),
+            " to resume it, or choose another name",
+        )
+    return record_tiles(spec, tiles)
+
+
+def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
+    """Return the request for the rows that a store lacks, which the method ``begun_by`` began.
+
+    They are computed by the same method: another one might round floats otherwise. Searches add
+    floats in the same order; a device without the search that began takes one of its own.
+    """
+    problem, names = ask.what.problem, [ask.where.device]
+    if ask.where.device == "auto":
+        own = [device for device in live_machine().devices if device != "emulated"]
+        names = ["cpu"] if on_cluster else own
+    there = any(find(problem, begun_by, device) for device in names)
+    searches = any(row.order == "arc by arc" for row in methods(problem) if row.name == begun_by)
+    if there or not searches:
+        return ask.but(method=begun_by)
+    return ask.but(in_batches=True)._replace(frozen=(ARC_BY_ARC,))
+
+
+def with_block_rows(facts: Facts, ask: Ask, path: Path, on: Any = None) -> Ask:
+    """Return a request with the number of rows that a block of its store should have."""
+    _named(path)
+    sized = ask if on is None else as_planned_here(ask)
+    machine = live_machine()
+    threads = 1 if on is not None else ask.where.threads or machine.cores
+    device = choose_device(facts, sized, machine)[0].partition(":")[0]
+    if device == "cuda":
+        method = choose_method(facts, sized.but(threads=threads), device)[0]
+        seconds = gpu_seconds(facts, sized, method.name, threads)
+    else:
+        seconds = cpu_seconds(facts, sized, threads) * _SLOWER.get(device, 1.0)
+    item = choose_dtype(facts, ask)[0].itemsize
+    row_bytes = facts.n * (item + (4 if ask.what.predecessors else 0))  # computed whole
+    target, memory = (None, _usual_memory()) if on is None else BLOCKS
+    rows = count_sources(facts, ask)
+    block_rows = choose_block_rows(rows, row_bytes, seconds, memory, target)
+    begun = RoundFiles.folder_of(path).exists()
+    return ask.but(block_rows=block_rows, given=path.suffix == ".npy", rounds_begun=begun)
+
+
+def _usual_memory() -> int:
+    """Return the bytes of this machine, for the same blocks every time; fewer if few are free."""
+    total, free = total_memory(), live_machine().free_memory()
+    return total if free is None or 4 * free >= total else free
+
+
+def _named(path: Path) -> Path:
+    if path.suffix not in STORE_SUFFIXES:
+        raise RequestError(
+            Code("out"), f" must name an .npy file or a .zarr directory, not {str(path)!r}"
+        )
+    return path
+
+
+def _leaves_room(path: Path) -> bool:
+    """Return whether the files beside a store have names that are not too long."""
+    try:
+        path.with_name(f"{path.stem}.predecessors.npy.partial").lstat()
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
+    return True
+
+
+def _by_rows(plan: Plan) -> bool:
+    """Return whether the rows of a piece cost less than all rows."""
+    method = find(plan.problem, plan.method, plan.device)
+    return plan.form == "prepared" or method is None or method.cuts != "never"

@@ -1,0 +1,138 @@
+"""What flows through the engine: a call, pieces of it, their parts, and what takes them.
+
+A *sink* takes what is computed. It stays with the caller; its *writer* goes to where the pieces are
+computed, gives the memory for their rows and makes receipts of them. Only receipts travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.planning.ask import Ask
+from kleene.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from kleene.backends.answer import Answer
+    from kleene.backends.common.walks import Walks
+    from kleene.engine.pieces import Piece
+    from kleene.graph import Graph
+    from kleene.prepared.form import PreparedForm
+
+__all__ = ["Call", "Out", "Outcome", "Pairs", "Part", "Progress", "Sink", "Timings", "Writer"]
+
+Array = NDArray[Any]
+Progress = bool | Callable[[int, int], object] | None
+Out = Array | str | Path | None
+Pairs = tuple[Array, Array]  # the origins and the destinations, by position
+
+
+class Call(NamedTuple):
+    """One call, its arguments checked: the request, which a plan is made from, and the data."""
+
+    ask: Ask
+    graph: Graph
+    sources: Array
+    targets: Array | None
+    limit: float | None
+    progress: Progress
+    out: Out
+    single: bool  # one source: arrays of the result have one dimension
+    reverse: bool = False  # paths lead to the sources
+    pairs: Pairs | None = None  # instead of sources and targets
+    prepared: PreparedForm | None = None  # whose graph it is
+    on: Any = None  # a Dask cluster whose workers compute the rows
+    out_for_targets: bool = False  # ``out`` is for the values of the targets, not for whole rows
+
+    @property
+    def as_block(self) -> bool:
+        """Whether a prepared graph is asked for the values of the targets alone."""
+        return self.targets is not None and (self.out is None or self.out_for_targets)
+
+
+class Part(NamedTuple):
+    """What came of some pieces: rows of an answer, or the values of pairs and their paths."""
+
+    answer: Answer
+    walks: Walks | None = None
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Seconds spent on a call, and on its parts.
+
+    On a GPU the parts are timed by its own clock; a search of a small graph, with its copies, by
+    the host's. Where several GPUs share a call, a part is that of the GPU where it took longest.
+    They may overlap, and what is left of the total is memory taken and given back, or spent on the
+    host.
+    """
+
+    copy_in: float = 0.0  # to the GPU
+    compute: float = 0.0
+    copy_out: float = 0.0  # from the GPU
+    total: float = 0.0  # from the first array touched to the answer
+
+
+class Outcome(NamedTuple):
+    """What a call comes to: the answer of its sink, and what is said of it."""
+
+    answer: Any
+    plan: Plan
+    stats: Timings
+    limit: int | float | None  # in the type of the values
+
+
+class Writer:
+    """The half of a sink that goes to where pieces are computed; it can be pickled."""
+
+    #: Whether a part is written while the next one is computed.
+    behind = False
+
+    #: Whether pieces come together where all rows cost no more than some.
+    together = False
+
+    def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
+        """Return what another process needs for some pieces; ``shared`` names the client's file."""
+        return self
+
+    def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
+        """Return the call for some pieces; its sources begin with that of number ``first``."""
+        spans = [slice(piece.first - first, piece.stop - first) for piece in pieces]
+        if spans[0].stop - spans[0].start == len(call.sources):
+            return call
+        parts = [call.sources[span] for span in spans]
+        return call._replace(sources=parts[0] if len(parts) == 1 else np.concatenate(parts))
+
+    def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array | None:
+        """Return memory for the rows of these pieces; None: the method takes its own."""
+        return None
+
+    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
+        """Take the rows of a piece from a part; return what the other half needs to know of it."""
+        return part
+
+
+class Sink:
+    """Where an answer goes: what stays with the caller."""
+
+    writer: Writer = Writer()
+
+    def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
+        """Return the pieces that are to be computed."""
+        raise NotImplementedError
+
+    def record(self, piece: Piece, receipt: Any) -> None:
+        """Take the receipt of a piece."""
+        raise NotImplementedError
+
+    def finish(self) -> Any:
+        """Return the answer."""
+        raise NotImplementedError
+
+    def abandon(self, error: BaseException) -> None:
+        """Keep what is recorded, and leave nothing else behind: this error ends the call."""

@@ -1,0 +1,72 @@
+"""What goes with what: one table of sinks and runners, and what a refusal says.
+
+A call names its sink by what it returns and where that goes, and its runner by where it is
+computed. What is not refused here is right, and tested.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kleene.engine.call import Call
+from kleene.errors import Code, RequestError, Text
+
+__all__ = ["REFUSED", "RUNNERS", "SINKS", "require_fit", "runner_of", "sink_of"]
+
+#: Where an answer goes: one row, whole rows or the values of targets in memory, memory of the
+#: caller, a device, a store, or the values and paths of pairs.
+SINKS = ("row", "rows", "array", "device", "block", "store", "pairs")
+
+#: Where rows are computed: in this process, on several devices of it, or on workers.
+RUNNERS = ("here", "devices", "cluster")
+
+#: What a call cannot have, and what to do instead.
+REFUSED = {
+    ("row", "cluster"): Text(
+        "one source is one search: leave out ", Code("on="), ", or give ", Code("sources=[...]")
+    ),
+    ("rows", "cluster"): Text(
+        "workers write rows to a store, never through this process: give ",
+        Code("out='d.zarr'"),
+        " in a folder that all of them see; or ",
+        Code("targets=[...]"),
+        " for a small answer; or use reduce_distances for sums and maxima",
+    ),
+    ("array", "cluster"): Text(
+        "with ", Code("on="), ", out is the name of a store: ", Code("out='d.zarr'")
+    ),
+    ("device", "devices"): Text(  # but a matrix, which is gathered on the first
+        Code("keep='device'"),
+        " leaves the answer on one device: name one of them in devices, or leave out keep",
+    ),
+    ("device", "cluster"): Text(Code("on="), " leaves nothing on a device: leave out keep"),
+}
+
+
+def sink_of(call: Call) -> str:
+    """Return where the answer of a call goes."""
+    if call.pairs is not None:
+        return "pairs"
+    if call.single and call.on is not None:
+        return "row"
+    if call.ask.output.keep != "host":
+        return "device"
+    if call.out is not None:
+        return "store" if isinstance(call.out, (str, Path)) else "array"
+    if call.targets is not None:
+        return "block"
+    return "row" if call.single else "rows"
+
+
+def runner_of(call: Call) -> str:
+    """Return where a call is computed."""
+    if call.on is not None:
+        return "cluster"
+    return "devices" if len(call.ask.where.devices) > 1 else "here"
+
+
+def require_fit(call: Call) -> None:
+    """Refuse a call whose sink and runner do not go together."""
+    why = REFUSED.get((sink_of(call), runner_of(call)))
+    if why is not None:
+        raise RequestError(why)

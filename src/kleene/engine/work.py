@@ -1,0 +1,230 @@
+"""Some pieces of a call, where they are computed: the only place that runs a path method.
+
+The steps of a piece are the same in this process and on a worker of a cluster: direction, method,
+limit, rule of predecessors, and then the writer of the sink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends import devices
+from kleene.backends.answer import Answer
+from kleene.backends.common.limits import apply_limit
+from kleene.backends.common.predecessors import choose_predecessors
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Progress, Task
+from kleene.engine.call import Call, Part, Writer
+from kleene.engine.pieces import Piece
+from kleene.errors import MemoryBudgetError
+from kleene.graph.incoming import IncomingArcs
+from kleene.planning.plan import Plan
+from kleene.registry import Method, find
+
+if TYPE_CHECKING:
+    from kleene.backends.cuda.runtime.timing import CallTimer
+    from kleene.system.threads import Future, ThreadPool
+
+__all__ = ["Work", "compute", "groups", "incoming_arcs", "with_idle_memory"]
+
+Array = NDArray[Any]
+T = TypeVar("T")
+
+#: Bytes on a device for which free memory is looked up before a call: that takes 50 us.
+_WORTH_ASKING = 2**28
+
+
+class Work(NamedTuple):
+    """Some pieces of a call, with its plan; nothing is planned while it runs."""
+
+    call: Call  # its sources are those of the pieces
+    plan: Plan
+    pieces: Sequence[Piece]
+    writer: Writer
+    limit: int | float | None = None  # in the type of the values
+    first: int = 0  # the number of the first source
+
+    def run(
+        self,
+        record: Callable[[Piece, Any], object],
+        report: Progress | None = None,
+        meter: CallTimer | None = None,
+        look: Callable[[Sequence[Piece], Call, Part], object] | None = None,
+    ) -> None:
+        """Compute the pieces, and hand their receipts to ``record``.
+
+        A writer that is ``behind`` writes a part while the next one is computed, in a thread that
+        Ctrl-C does not interrupt and that records. What was computed is written and recorded also
+        when the work on the next part fails. ``look`` sees each part before it is written.
+        """
+
+        def write(group: Sequence[Piece], part: Part, call: Call) -> None:
+            row = 0
+            for piece in group:
+                rows = slice(row, row + piece.stop - piece.first)
+                record(piece, self.writer.write(piece, part, rows, call))
+                row = rows.stop
+
+        plan, writer = self.plan, self.writer
+        searches = plan.method == "direction_optimizing" and plan.device == "cpu"
+        pieces = self.pieces
+        together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
+        tell = None if report is None or len(pieces) == 1 else _Told(report, pieces)
+        with _thread() if writer.behind else nullcontext() as thread:
+            last: Future[None] | None = None
+            for group in together:
+                call = writer.narrow(self.call, group, self.first)
+                memory = writer.memory(group, call, plan)
+                shown = report if tell is None else tell.part(group)
+                incoming = incoming_arcs(call) if searches else None
+                began = perf_counter()
+                part = compute(call, plan, self.limit, memory, shown, meter)
+                if incoming is not None and not incoming.note:
+                    incoming.record(perf_counter() - began)
+                if tell is not None:
+                    tell.end(group)
+                if look is not None:
+                    look(group, call, part)
+                if thread is None:
+                    write(group, part, call)
+                    continue
+                if last is not None:
+                    last.result()  # no more than two parts are in memory
+                last = thread.submit(write, group, part, call)
+            if last is not None:
+                last.result()
+
+
+class _Told:
+    """The progress of all rows, told piece by piece: it never goes back."""
+
+    def __init__(self, report: Progress, pieces: Sequence[Piece]) -> None:
+        self._report, self._total = report, pieces[-1].stop if pieces else 0
+        self._done = self._told = self._total - _rows(pieces)
+
+    def part(self, group: Sequence[Piece]) -> Progress:
+        """Return the function that a method tells its own progress."""
+        rows = _rows(group)
+        return lambda part, of: self._tell(self._done + rows * part // max(1, of))
+
+    def end(self, group: Sequence[Piece]) -> None:
+        """Take note that some pieces are done."""
+        self._done += _rows(group)
+        if self._done > self._told:
+            self._tell(self._done)
+
+    def _tell(self, rows: int) -> None:
+        self._told = rows
+        self._report(rows, self._total)
+
+
+def _rows(pieces: Sequence[Piece]) -> int:
+    return sum(piece.stop - piece.first for piece in pieces)
+
+
+def _thread() -> ThreadPool:
+    """Return the thread that writes."""
+    from kleene.system.threads import ThreadPool
+
+    return ThreadPool(1)
+
+
+def groups(plan: Plan, pieces: Sequence[Piece], writer: Writer) -> Sequence[Sequence[Piece]]:
+    """Return which pieces are computed together: each alone, unless all rows cost no more."""
+    if pieces and writer.together and plan.form == "arcs":
+        method = find(plan.problem, plan.method, plan.device)
+        if method is not None and method.cuts == "never":
+            return [pieces]
+    return [[piece] for piece in pieces]
+
+
+def compute(
+    call: Call,
+    plan: Plan,
+    limit: int | float | None,
+    memory: Array | None = None,
+    report: Progress | None = None,
+    meter: CallTimer | None = None,
+) -> Part:
+    """Return the rows of a call's sources, or what a prepared graph answers."""
+    if plan.form == "prepared":
+        from kleene.engine.prepared import compute_prepared
+
+        return compute_prepared(call, plan, memory, report)
+    ask, what = call.ask, call.ask.what
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    keep = ask.output.keep == "device"
+    task = Task(
+        call.graph.transpose() if call.reverse else call.graph,
+        SEMIRINGS[plan.semiring],
+        call.sources,
+        call.targets,
+        limit,
+        what.predecessors,
+        np.dtype(plan.dtype),
+        plan.threads,
+        report,
+        memory,
+        plan.first_device,
+        plan.problem == "bfs",
+        # What is changed on the host afterwards is copied back to the device.
+        keep=keep and not what.deterministic,
+    )
+    answer = _run(method, task, plan, ask.where.options, bool(ask.where.devices), meter)
+    if limit is not None:
+        answer = apply_limit(task, answer)
+    if what.deterministic:
+        choose_predecessors(task, answer)
+    return Part(devices.on_device(task, answer) if keep else answer)
+
+
+def _run(
+    method: Method,
+    task: Task,
+    plan: Plan,
+    options: tuple[tuple[str, int], ...],
+    every: bool,
+    meter: CallTimer | None,
+) -> Answer:
+    """Run a method, on the devices of its plan."""
+    run: Callable[[Task], Answer] = method.load()
+    if options:
+        run = partial(run, **dict(options))
+    if len(plan.devices) > 1 and method.splits == "rows":
+        task = replace(task, devices=plan.devices)
+    elif len(plan.devices) > 1:
+        run = partial(devices.run_split, run, plan.devices, every, meter)
+    return with_idle_memory(plan, partial(run, task))
+
+
+def incoming_arcs(call: Call) -> IncomingArcs | None:
+    """Prepare the incoming arcs of a graph that lacks them, where the method would use them."""
+    graph = call.graph.transpose() if call.reverse else call.graph
+    if not IncomingArcs.matter(graph):
+        return None
+    if call.ask.where.method not in ("auto", "direction_optimizing"):
+        return None
+    incoming = IncomingArcs.of(graph)
+    incoming.prepare(graph)
+    return incoming
+
+
+def with_idle_memory(plan: Plan, run: Callable[[], T]) -> T:
+    """Run the work of a plan, with the memory that searches of placed graphs hold if need be."""
+    if plan.device_memory >= _WORTH_ASKING:
+        devices.free_idle(plan.devices, plan.device_memory)
+    try:
+        return run()
+    except MemoryBudgetError:
+        if not devices.free_idle(plan.devices):
+            raise
+        return run()

@@ -1,1 +1,0 @@
-"""Experiments, a harness that runs them, and the report about them: ``kleene lab``."""

@@ -1,0 +1,240 @@
+"""Dense all pairs and closures: how many relaxations a second, and how many there could be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kleene_lab.harness.dense_inputs import CASES, PLAIN, Case, graph_like
+from kleene_lab.harness.dense_trials import ceiling_of, resident, streamed
+from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
+from kleene_lab.harness.formatting import amount
+from kleene_lab.harness.measurements import Measurements, finding, times_as
+from kleene_lab.harness.record import Point
+from kleene_lab.harness.trial import Trial, solve
+
+__all__ = ["EXPERIMENTS"]
+
+_NOTES = (
+    "A relaxation is one triple of vertices; n vertices have n^3. CPU: whole calls from arcs to "
+    "answer. GPU: by its clock, without copies. The ceiling is the same inner operation "
+    "with all operands in the nearest cache, or in registers, measured in the same run."
+)
+
+
+def _share(point: Point) -> str:
+    return "" if not (point.rate and point.ceiling) else f"{point.rate / point.ceiling:.0%}"
+
+
+_UNIT = "relaxations a second"
+
+
+def _on_cpu(environment: Environment, case: Case, n: int, threads: int) -> Trial:
+    trial = solve(
+        "closure", graph_like(case._replace(paths=False), n), semiring=case.semiring,
+        method="tiled", device="cpu", threads=threads, predecessors=case.paths,
+        work=float(n) ** 3, unit="relaxations",
+    )  # fmt: skip
+    trial.ceiling = ceiling_of(environment, case, "cpu", threads)
+    return trial
+
+
+def _guess(n: int, case: Case, device: str, threads: int = 1) -> float:
+    """Return the seconds of a call, before any is known."""
+    if device == "cpu":
+        return float(n) ** 3 / (threads * (2e11 if case.semiring == "boolean" else 8e9))
+    return float(n) ** 3 / (8e12 if device == "cuda" else 1e7)
+
+
+# ---- by size ------------------------------------------------------------------------------------
+
+_CPU_SIZES, _GPU_SIZES = (256, 512, 1024, 2048, 4096, 8192), (1024, 2048, 4096, 8192, 16384, 32768)
+_MOST_PATHS = 16384
+
+
+def _by_size(environment: Environment) -> Iterator[Plan]:
+    paths = PLAIN._replace(paths=True)
+    on_cpu, on_gpu = environment.sizes(_CPU_SIZES, (64,)), environment.sizes(_GPU_SIZES, (128,))
+    for n in sorted({*on_cpu, *(on_gpu if environment.gpu else ())}):
+        every = environment.cores
+        for series, case, threads in (
+            ("lengths, one core", PLAIN, 1),
+            *((("lengths, all cores", PLAIN, every),) if every > 1 else ()),
+            ("paths, all cores", paths, every),
+        ):
+            if n in on_cpu:
+                trial = partial(_on_cpu, environment, case, n, threads)
+                guess = _guess(n, case, "cpu", threads)
+                yield Plan(series, n, trial, threads=threads, guess=guess, setup=n**2 / 2e7)
+        for series, case in (("lengths, GPU", PLAIN), ("paths, GPU", paths)):
+            if environment.gpu and n in on_gpu and (n <= _MOST_PATHS or not case.paths):
+                yield Plan(
+                    series, n, partial(resident, environment, case, n, max(on_gpu)),
+                    device=environment.gpu, guess=_guess(n, case, environment.gpu),
+                    setup=n**2 / 2e8,
+                )  # fmt: skip
+
+
+def _findings_by_size(results: Measurements) -> Iterator[str]:
+    for series in ("lengths, all cores", "lengths, one core"):
+        points = [point for point in results.of(series) if point.rate]
+        if points:
+            best = max(points, key=lambda point: point.rate or 0)
+            yield (
+                f"The CPU, {series.partition(', ')[2]}, comes to {amount(best.rate or 0, _UNIT)} "
+                f"at n = {best.x:,.0f}, {_share(best)} of its ceiling."
+            )
+            break
+    gpu = [point for point in results.of("lengths, GPU") if point.rate]
+    if gpu:
+        best = max(gpu, key=lambda point: point.rate or 0)
+        yield (
+            f"The GPU comes to {amount(best.rate or 0, _UNIT)} at n = {best.x:,.0f}, "
+            f"{_share(best)} of its ceiling; at n = {gpu[0].x:,.0f} it is {_share(gpu[0])}."
+        )
+    for n, ratio in list(results.speedups("lengths, all cores", "lengths, GPU"))[-1:]:
+        yield f"At n = {n:,.0f} the GPU is {times_as(ratio)} as fast as all cores."
+    for device in ("all cores", "GPU"):
+        for n, ratio in list(results.speedups(f"paths, {device}", f"lengths, {device}"))[-1:]:
+            where = "the GPU" if device == "GPU" else device
+            yield f"On {where}, paths take {times_as(ratio)} as long as lengths at n = {n:,.0f}."
+
+
+# ---- by type ------------------------------------------------------------------------------------
+
+_CPU, _GPU = "on the CPU", "on the GPU"
+
+
+def _variants(case: Case) -> Iterator[tuple[str, Case]]:
+    """Yield lengths alone, and with paths where the same type is computed in."""
+    yield "lengths", case
+    if case.semiring != "boolean" and case.dtype != "int16":
+        yield "paths", case._replace(paths=True)
+
+
+def _by_type(environment: Environment) -> Iterator[Plan]:
+    cpu_n, gpu_n, bits_n = (64, 128, 128) if environment.quick else (2048, 8192, 32768)
+    cases = list(enumerate(CASES))
+    cases = cases[:: len(cases) - 1] if environment.quick else cases
+    for x, case in cases:
+        for what, variant in _variants(case):
+            threads = environment.cores
+            trial = partial(_on_cpu, environment, variant, cpu_n, threads)
+            guess = _guess(cpu_n, variant, "cpu", threads)
+            yield Plan(f"{what}, all cores", x, trial, _CPU, threads=threads, guess=guess, size=0)
+    for x, case in cases if environment.gpu else ():
+        assert environment.gpu is not None
+        n = bits_n if case.semiring == "boolean" else gpu_n
+        for what, variant in _variants(case):
+            trial = partial(resident, environment, variant, n, gpu_n)
+            yield Plan(
+                f"{what}, GPU", x, trial, _GPU, environment.gpu,
+                guess=_guess(gpu_n, variant, environment.gpu), setup=gpu_n**2 / 1e8, size=0,
+            )  # fmt: skip
+
+
+def _findings_by_type(results: Measurements) -> Iterator[str]:
+    for panel, series in ((_CPU, "lengths, all cores"), (_GPU, "lengths, GPU")):
+        points = {CASES[int(p.x)].name: p for p in results.of(series, panel) if p.rate}
+        plain = points.get("float32")
+        if plain is None or plain.rate is None:
+            continue
+        texts = []
+        for name in ("boolean", "hops, int16 inside", "int32", "float64"):
+            if name in points:
+                ratio = (points[name].rate or 0) / plain.rate
+                texts.append(f"{name} {times_as(ratio)}")
+        if texts:
+            yield f"Beside float32, {panel}: {'; '.join(texts)} as many relaxations a second."
+        shares = {
+            name: point.rate / point.ceiling
+            for name, point in points.items()
+            if point.rate and point.ceiling
+        }
+        if shares:
+            low = min(shares, key=shares.__getitem__)
+            high = max(shares, key=shares.__getitem__)
+            yield (
+                f"Lengths alone reach {shares[low]:.0%} ({low}) to {shares[high]:.0%} ({high}) of "
+                f"the ceiling {panel}."
+            )
+
+
+# ---- larger than the memory of the GPU ----------------------------------------------------------
+
+
+def _out_of_core(environment: Environment) -> Iterator[Plan]:
+    if not environment.gpu:
+        raise Skipped("needs a GPU: it measures matrices that its memory does not hold")
+    n = 300 if environment.quick else 32768
+    if environment.gpu == "emulated" and not environment.quick:
+        raise Skipped("takes hours in the emulator; --quick tries it")
+    guess, setup = _guess(n, PLAIN, environment.gpu), n**2 / 1e8
+    yield Plan(
+        "matrix there", 1, partial(streamed, environment, PLAIN, n, 1.0),
+        device=environment.gpu, guess=guess, setup=setup,
+    )  # fmt: skip
+    for times in environment.sizes((2.0, 4.0, 8.0), (4 / 3,)):
+        yield Plan(
+            "streamed from the host", times, partial(streamed, environment, PLAIN, n, times),
+            device=environment.gpu, guess=guess, setup=setup, size=1,
+        )  # fmt: skip
+
+
+def _findings_out_of_core(results: Measurements) -> Iterator[str]:
+    whole = results.at("matrix there", 1)
+    for point in results.of("streamed from the host")[-1:]:
+        if whole is not None and whole.rate and point.rate:
+            yield (
+                f"A matrix {point.x:g} times as large as the memory that may be used keeps "
+                f"{point.rate / whole.rate:.0%} of the rate of one that is on the GPU, copies "
+                "from the host and back included."
+            )
+
+
+EXPERIMENTS = (
+    Experiment(
+        "dense-rate-by-size",
+        "Dense rate by size",
+        "How many relaxations a second do dense all pairs reach, and how many could they?",
+        Axis("vertices"),
+        _by_size,
+        _findings_by_size,
+        ("ours", "gpu"),
+        y="rate",
+        budget=40,
+        patience=10,
+        headline=finding("The GPU comes to", ""),
+        notes=f"float32, no weight negative. {_NOTES}",
+    ),
+    Experiment(
+        "dense-rate-by-type",
+        "Dense rate by type and semiring",
+        "Which numbers are fast: how many relaxations a second in every type and semiring?",
+        Axis("type", log=False, labels=tuple(case.name for case in CASES)),
+        _by_type,
+        _findings_by_type,
+        ("ours", "gpu"),
+        y="rate",
+        kind="bars",
+        budget=45,
+        notes=f"n is 2,048 on the CPU, 8,192 on a GPU, 32,768 for booleans there. {_NOTES}",
+    ),
+    Experiment(
+        "dense-out-of-core",
+        "Matrices larger than the GPU's memory",
+        "How much slower are all pairs if the matrix does not fit into the GPU's memory?",
+        Axis("matrix over memory"),
+        _out_of_core,
+        _findings_out_of_core,
+        ("ours", "gpu"),
+        y="rate",
+        budget=30,
+        patience=15,
+        notes=(
+            "n = 32,768, float32: 4 GiB. The memory that may be used is limited for the purpose. "
+            "Whole calls, by the host's clock."
+        ),
+    ),
+)

@@ -1,0 +1,241 @@
+"""The engine: what goes with what, and sinks and runners that Kleene itself does not have."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_dask import client  # noqa: F401
+
+import kleene as kl
+from kleene.api.arguments import check_call
+from kleene.engine.call import Call, Part, Sink, Writer
+from kleene.engine.fit import REFUSED, RUNNERS, SINKS, runner_of, sink_of
+from kleene.engine.pieces import Piece, split
+from kleene.engine.solve import solve
+from kleene.engine.work import Work
+from kleene.planning.plan import Plan
+from kleene.system.machine import this_machine
+
+GRID = kl.generate.grid(12, 12, weights=(1, 9), seed=3)
+SOCIAL = kl.generate.rmat(scale=7, edge_factor=6, seed=2, weights=(0.5, 2.0))
+PAIRS = [(0, 143), (7, 7), (100, 3), (0, 12), (55, 54)]
+SOURCES, TARGETS = [0, 5, 77], [3, 140, 3]
+
+#: The keywords of a call for each sink.
+KEYWORDS: dict[str, dict[str, Any]] = {
+    "row": {"source": 5},
+    "rows": {"sources": SOURCES},
+    "array": {"sources": SOURCES},  # and out
+    "device": {"sources": SOURCES, "keep": "device", "device": "emulated"},
+    "block": {"sources": SOURCES, "targets": TARGETS},
+    "store": {"sources": SOURCES},  # and out
+    "pairs": {"pairs": PAIRS},
+}
+EMULATED = "emulated" in this_machine().devices
+
+
+def keywords_of(sink: str, folder: Path) -> dict[str, Any]:
+    """Return the keywords of a call with a sink of its own."""
+    own = dict(KEYWORDS[sink])
+    if sink == "array":
+        own["out"] = np.empty((len(SOURCES), GRID.n), np.int32)
+    if sink == "store":
+        own["out"] = folder / "d.zarr"
+    return own
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["arcs", "prepared"])
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("sink", SINKS)
+def test_what_goes_with_what(
+    client: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+    sink: str,
+    runner: str,
+) -> None:
+    monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "2")
+    keywords = keywords_of(sink, tmp_path)
+    if not EMULATED and (sink == "device" or runner == "devices"):
+        pytest.skip("no emulator")
+    if runner == "devices":
+        keywords |= {"device": "emulated", "devices": [0, 1]}
+    if runner == "cluster":
+        keywords["on"] = client
+    graph = kl.prepare(GRID) if form == "prepared" else GRID
+    why = REFUSED.get((sink, runner))
+    if why is not None:
+        if runner == "cluster":
+            keywords["on"] = "tcp://127.0.0.1:1"  # no worker is asked
+        with pytest.raises(kl.RequestError) as raised:
+            kl.sssp(graph, **keywords)
+        assert str(raised.value) == why
+        return
+    call = check_call("sssp", graph, **keywords)
+    assert (sink_of(call), runner_of(call)) == (sink, runner)
+    found = kl.sssp(graph, **keywords)
+    rows = kl.sssp(GRID, sources=range(GRID.n), method="dijkstra").distances
+    wanted = {
+        "row": rows[5],
+        "block": rows[np.ix_(SOURCES, TARGETS)],
+        "pairs": rows[tuple(zip(*PAIRS, strict=True))],
+    }.get(sink, rows[SOURCES])
+    values = found.device_arrays.distances.to_numpy() if sink == "device" else found.distances
+    assert np.array_equal(values, wanted)
+    assert sink != "array" or np.shares_memory(found.distances, keywords["out"])
+    found.verify()
+
+
+def test_the_table_names_what_there_is() -> None:
+    assert REFUSED.keys() <= {(sink, runner) for sink in SINKS for runner in RUNNERS}
+    assert len(set(REFUSED.values())) == len(REFUSED)
+
+
+# ---- pairs on a cluster -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("graph", [GRID, SOCIAL], ids=["grid", "social"])
+@pytest.mark.parametrize(
+    "keywords",
+    [{}, {"limit": 6}, {"predecessors": False}, {"method": "dijkstra"}, {"deterministic": True}],
+    ids=str,
+)
+@pytest.mark.parametrize("problem", ["bfs", "sssp", "apsp"])
+def test_pairs_on_a_cluster(
+    client: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    graph: kl.Graph,
+    keywords: dict[str, Any],
+    problem: str,
+) -> None:
+    if problem == "bfs" and "method" in keywords:
+        pytest.skip("not a method of bfs")
+    monkeypatch.setattr("kleene.engine.entries._SMALL", 0)
+    monkeypatch.setattr("kleene.engine.entries._BATCH", 16 * graph.n * 3)  # three roots
+    chance = np.random.default_rng(4)
+    pairs = chance.integers(0, graph.n, (40, 2))
+    call = getattr(kl, "sssp" if "method" in keywords else problem)
+    there = call(graph, pairs=pairs, on=client, **keywords)
+    here = call(graph, pairs=pairs, **keywords)
+    assert np.array_equal(there.distances, here.distances)
+    assert "2 workers" in str(there.plan)
+    there.verify()
+    if keywords.get("predecessors", True):
+        assert [path[:1] for path in there.paths()] == [path[:1] for path in here.paths()]
+
+
+def test_pairs_of_a_prepared_graph_climb_on_workers(
+    client: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kleene.engine.entries._CLIMBS", 2)
+    prepared = kl.prepare(GRID)
+    there = kl.sssp(prepared, pairs=PAIRS, on=client)
+    here = kl.sssp(GRID, pairs=PAIRS)
+    assert there.plan.method == "prepared"
+    assert "3 pieces" in str(there.plan) or "2 pieces" in str(there.plan)
+    assert np.array_equal(there.distances, here.distances)
+    assert [len(path) > 0 for path in there.paths()] == [True] * len(PAIRS)
+    there.verify()
+
+
+def test_pairs_without_a_path_on_a_cluster(client: Any) -> None:  # noqa: F811
+    two = kl.Graph.from_edges([0, 2], [1, 3], [4, 5], n=5)
+    found = kl.sssp(two, pairs=[(0, 1), (1, 0), (4, 4)], on=client)
+    assert found.distances.tolist() == [4, found.no_path, 0]
+    assert list(found.paths()) == [[0, 1], [], [4]]
+
+
+# ---- a sink and a runner of one's own -----------------------------------------------------------
+
+
+class FarthestWriter(Writer):
+    """Returns the farthest vertex of each row."""
+
+    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> list[int]:
+        values = part.answer.values[rows]
+        return values.argmax(axis=1).tolist()
+
+
+class Farthest(Sink):
+    """The farthest vertex from each source, of two rows at a time."""
+
+    def __init__(self) -> None:
+        self.writer = FarthestWriter()
+        self.found: dict[int, list[int]] = {}
+        self.failed: BaseException | None = None
+
+    def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
+        return split(len(call.sources), 2)
+
+    def record(self, piece: Piece, receipt: list[int]) -> None:
+        self.found[piece.index] = receipt
+
+    def finish(self) -> list[int]:
+        return [vertex for index in sorted(self.found) for vertex in self.found[index]]
+
+    def abandon(self, error: BaseException) -> None:
+        self.failed = error
+
+
+def backwards(work: Work, sink: Sink, report: Any) -> Plan:
+    """Run pieces one by one, from the last, each as it would travel."""
+    for piece in reversed(work.pieces):
+        own = work.call.sources[piece.first : piece.stop]
+        bare = work._replace(
+            call=work.call._replace(graph=None, sources=own),  # type: ignore[arg-type]
+            pieces=(piece,), writer=work.writer.share((piece,), ""), first=piece.first,
+        )  # fmt: skip
+        there = pickle.loads(pickle.dumps(bare))
+        there = there._replace(call=there.call._replace(graph=work.call.graph))
+        there.run(sink.record)
+    return work.plan
+
+
+@pytest.mark.parametrize("runner", [None, backwards], ids=["here", "backwards"])
+@pytest.mark.parametrize("problem", ["sssp", "bfs"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_new_sink_takes_what_any_runner_gives(runner: Any, problem: str, reverse: bool) -> None:
+    call = check_call(problem, GRID, sources=range(5), reverse=reverse)
+    found = solve(call, Farthest(), None, runner)
+    rows = getattr(kl, problem)(GRID, sources=range(5), reverse=reverse).distances
+    assert found.answer == rows.argmax(axis=1).tolist()
+    assert found.stats.total > 0
+
+
+@pytest.mark.parametrize("runner", [None, backwards], ids=["here", "backwards"])
+def test_reductions_and_pairs_run_anywhere(runner: Any) -> None:
+    from kleene.api.pairs import solve_pairs
+    from kleene.engine.reduce import Reduction
+
+    call = check_call("sssp", GRID, sources=range(9), predecessors=False)
+    sums: dict[int, int] = {}
+    rows = Reduction.of(call)._replace(step=4)
+    rows.run(_total, lambda first, total: sums.__setitem__(first, total), runner)
+    wanted = kl.sssp(GRID, sources=range(9)).distances.astype(int)
+    assert sums == {first: wanted[first : first + 4].sum() for first in (0, 4, 8)}
+    pairs = solve_pairs(check_call("sssp", GRID, pairs=PAIRS, method="dijkstra"), runner)
+    assert np.array_equal(pairs.distances, kl.sssp(GRID, pairs=PAIRS).distances)
+    pairs.verify()
+
+
+def _total(first: int, rows: Any) -> int:
+    return int(rows.sum())
+
+
+def test_an_error_abandons_the_sink_and_names_vertices() -> None:
+    graph = kl.Graph.from_edges([0, 1], [1, 0], [-1, -2], labels=["a", "b"])
+    sink = Farthest()
+    with pytest.raises(kl.NegativeCycleError) as raised:
+        solve(check_call("sssp", graph, sources=["a", "b"]), sink)
+    assert set(raised.value.cycle) == {"a", "b"}
+    assert isinstance(sink.failed, kl.NegativeCycleError)
