@@ -35,7 +35,7 @@ from kleene.engine.planned import as_planned_here, planned
 from kleene.engine.reduce import rows_together
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.solve import cycle_by_label, solve
-from kleene.engine.work import Work
+from kleene.engine.work import Work, count_rows
 from kleene.errors import Code, NegativeCycleError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
@@ -161,8 +161,8 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     item = np.dtype(plan.dtype).itemsize + 4 * ask.what.predecessors
     together = (2 if work.writer.behind else 1) * call.graph.n * item
     bare = call._replace(ask=ask, graph=None, prepared=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
-    done = total = pieces[-1].stop
-    done -= sum(piece.stop - piece.first for piece in pieces)
+    total = work.total
+    done = total - count_rows(pieces)
     runs = 0
     with open_client(call.on) as client:
         threads = worker_threads(client)
@@ -181,7 +181,7 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
                 for blocks, receipts in finished:
                     for piece, receipt in zip(blocks, receipts, strict=True):
                         sink.record(piece, receipt)
-                    runs, done = runs + 1, done + blocks[-1].stop - blocks[0].first
+                    runs, done = runs + 1, done + count_rows(blocks)
                     if report is not None:
                         report(done, total)
     note = f"cluster: {describe_workers(threads)}, {counted(runs, 'piece')}, a row of each proved"

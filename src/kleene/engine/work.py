@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import CallTimer
     from kleene.system.threads import Future, ThreadPool
 
-__all__ = ["Work", "compute", "groups", "incoming_arcs", "with_idle_memory"]
+__all__ = ["Work", "compute", "count_rows", "groups", "incoming_arcs", "with_idle_memory"]
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -51,6 +51,11 @@ class Work(NamedTuple):
     writer: Writer
     limit: int | float | None = None  # in the type of the values
     first: int = 0  # the number of the first source
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, or pairs; some may have been computed before."""
+        return max(len(self.call.sources), self.pieces[-1].stop if self.pieces else 0)
 
     def run(
         self,
@@ -77,7 +82,9 @@ class Work(NamedTuple):
         searches = plan.method == "direction_optimizing" and plan.device == "cpu"
         pieces = self.pieces
         together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
-        tell = None if report is None or len(pieces) == 1 else _Told(report, pieces)
+        tell = None
+        if report is not None and (len(pieces) > 1 or count_rows(pieces) < self.total):
+            tell = _Told(report, self.total, pieces)
         with _thread() if writer.behind else nullcontext() as thread:
             last: Future[None] | None = None
             for group in together:
@@ -106,18 +113,18 @@ class Work(NamedTuple):
 class _Told:
     """The progress of all rows, told piece by piece: it never goes back."""
 
-    def __init__(self, report: Progress, pieces: Sequence[Piece]) -> None:
-        self._report, self._total = report, pieces[-1].stop if pieces else 0
-        self._done = self._told = self._total - _rows(pieces)
+    def __init__(self, report: Progress, total: int, pieces: Sequence[Piece]) -> None:
+        self._report, self._total = report, total
+        self._done = self._told = total - count_rows(pieces)
 
     def part(self, group: Sequence[Piece]) -> Progress:
         """Return the function that a method tells its own progress."""
-        rows = _rows(group)
+        rows = count_rows(group)
         return lambda part, of: self._tell(self._done + rows * part // max(1, of))
 
     def end(self, group: Sequence[Piece]) -> None:
         """Take note that some pieces are done."""
-        self._done += _rows(group)
+        self._done += count_rows(group)
         if self._done > self._told:
             self._tell(self._done)
 
@@ -126,7 +133,8 @@ class _Told:
         self._report(rows, self._total)
 
 
-def _rows(pieces: Sequence[Piece]) -> int:
+def count_rows(pieces: Sequence[Piece]) -> int:
+    """Return how many rows, or pairs, some pieces have."""
     return sum(piece.stop - piece.first for piece in pieces)
 
 
