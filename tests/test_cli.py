@@ -304,7 +304,7 @@ def test_convert_there_and_back(towns: Path, tmp_path: Path) -> None:
     assert kl.read(tmp_path / "towns.npz").equals(kl.read(towns))
     result = kleene("convert", towns, tmp_path / "data", "--to", "matrix_market", "--undirected")
     assert result.exit_code == 3
-    assert "add --unlabelled" in result.stderr  # the names would be lost
+    assert "use --unlabelled" in result.stderr  # the names would be lost
     result = kleene("convert", towns, tmp_path / "data.mtx", "--undirected", "--unlabelled")
     assert result.exit_code == 0
     assert kl.read(tmp_path / "data.mtx").m == 10

@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "no vertex 9999999999999999999", "sssp large.npz -s 9999999999999999999"),
         (
             3,
-            "undirected graphs only; add --undirected or use",
+            "undirected graphs only; use --undirected, or another format",
             "convert towns.csv t.graph --unlabelled",
         ),
         (3, "No such file", "info nowhere.gr"),
@@ -166,7 +166,7 @@ def test_integer_labels_come_before_ids(tmp_path: Path) -> None:
     told = json.loads(kleene("path", tmp_path / "far.csv", "100", "5", "--json").stdout)
     assert [step["vertex"] for step in told["path"]] == [100, 7, 5]
     error = kleene("path", tmp_path / "far.csv", "0", "5").stderr
-    assert "vertices are labelled 5 to 100; for vertices by position add --unlabelled" in error
+    assert "vertices are labelled 5 to 100; for vertices by position use --unlabelled" in error
     assert kleene("path", tmp_path / "far.csv", "x", "5").exit_code == 2
 
 

@@ -13,7 +13,8 @@ import typer
 
 import kleene as kl
 from kleene.cli.main import app
-from kleene.cli.wording import in_options, use_options, without_calls
+from kleene.cli.wording import _WORDS, in_options, use_options
+from kleene.errors import Code, Text
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -21,18 +22,29 @@ COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[
 @pytest.mark.parametrize(
     ("command", "library", "expected"),
     [
-        ("apsp", "sources=[...] for some of the rows", "--source VERTEX for some of the rows"),
-        ("apsp", "or out='d.npy' to keep", "or --out d.npy to keep"),
-        ("sssp", 'use device="cpu".', "use --device cpu."),
-        ("sssp", "pass dtype='float64', or", "pass --dtype float64, or"),
-        ("sssp", "predecessors=False; limit= needs", "--no-predecessors; --limit needs"),
-        ("sssp", "predecessors=True has", "--predecessors has"),
-        ("info", "directed=False, weighted=True", "--undirected, --weighted"),
-        ("info", 'pass format="edge_list".', "pass --format edge_list."),
-        ("sssp", "reverse=True", "--reverse"),
-        ("convert", "write graph.symmetrise() or use", "add --undirected or use"),
-        ("info", "method='tiled'", "method='tiled'"),  # info has no such option
-        ("sssp", "kron.npz: rmat(scale=12, seed=1)", "kron.npz: rmat(scale=12, seed=1)"),
+        ("apsp", Text(Code("sources=[...]"), " for some rows"), "--source VERTEX for some rows"),
+        ("apsp", Text("or ", Code("out='d.npy'"), " to keep"), "or --out d.npy to keep"),
+        ("sssp", Text("use ", Code('device="cpu"'), "."), "use --device cpu."),
+        ("sssp", Code("dtype='float64'"), "--dtype float64"),
+        (
+            "sssp",
+            Text(Code("predecessors=False"), "; ", Code("limit=")),
+            "--no-predecessors; --limit",
+        ),
+        ("sssp", Text(Code("limit"), " must be a number"), "--limit must be a number"),
+        ("within", Code("limit=math.inf"), "--limit inf"),
+        ("sssp", Text(Code("predecessors=True"), " has"), "--predecessors has"),
+        (
+            "info",
+            Text(Code("directed=False"), ", ", Code("weighted=True")),
+            "--undirected, --weighted",
+        ),
+        ("info", Code('format="edge_list"'), "--format edge_list"),
+        ("info", Text("pass ", Code("null_value=0")), "pass --null-value 0"),
+        ("sssp", Code("reverse=True"), "--reverse"),
+        ("convert", Text("use ", Code("graph.symmetrise()"), " or"), "use --undirected or"),
+        ("info", Code("method='tiled'"), "method='tiled'"),  # info has no such option
+        ("sssp", "limit=3: a text of a file, or limit=", "limit=3: a text of a file, or limit="),
     ],
 )
 def test_keywords_become_the_options_of_the_command(
@@ -42,8 +54,9 @@ def test_keywords_become_the_options_of_the_command(
 
 
 def advised(command: str) -> str:
-    advice = ("sources=[...] for some of the rows", "out='d.npy'", "predecessors=False")
-    error = kl.MemoryBudgetError("needs 3 GiB", advice)
+    rows = Text(Code("sources=[...]"), " for some of the rows")
+    advice = (rows, Code("out='d.npy'"), Code("predecessors=False"))
+    error = kl.MemoryBudgetError("needs 3 GiB", advice=advice)
     use_options(error, COMMANDS[command])
     return str(error)
 
@@ -55,16 +68,17 @@ def test_memory_advice_names_what_the_command_has() -> None:
     )
     assert advised("path") == "needs 3 GiB; what makes it fit: --out d.npy"
     assert advised("info") == "needs 3 GiB"
-    error = kl.MemoryBudgetError("needs 3 GiB, has 1; pass relabel=False; or wait")
+    advice = (Text("pass ", Code("relabel=False")), "wait")
+    error = kl.MemoryBudgetError("needs 3 GiB, has 1", advice=advice, lead="; ")
     use_options(error, COMMANDS["info"])
-    assert str(error) == "needs 3 GiB, has 1; or wait"
+    assert str(error) == "needs 3 GiB, has 1; wait"
 
 
 def test_memory_advice_in_python_and_by_pickle() -> None:
-    error = kl.MemoryBudgetError("needs 3 GiB", ["predecessors=False"])
+    error = kl.MemoryBudgetError("needs 3 GiB", advice=[Code("predecessors=False")])
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) == "needs 3 GiB; what makes it fit: predecessors=False"
-    assert copy.advice == ("predecessors=False",)
+    assert copy.advice == (("predecessors", "predecessors=False"),)
 
 
 def test_memory_advice_is_possible() -> None:
@@ -84,47 +98,79 @@ def test_memory_advice_is_possible() -> None:
         facts = Facts(10**6, 10**6, kind, 1, 9, bound)
         with pytest.raises(kl.MemoryBudgetError) as failed:
             make_plan(facts, Ask.of("apsp"), small)
-        assert [a for a in failed.value.advice if "dtype" in a] == ([narrower] if narrower else [])
-
-
-#: Keywords in messages that no command passes on: of calls that exist in Python only.
-PYTHON_ONLY = {
-    "arcs", "argmin", "batch", "connect", "copy", "form", "keep", "keep_rows", "metric", "n", "ptr",
-    "relabel", "route", "rows", "undirected", "volume", "weights", "xy",
-}  # fmt: skip
-
-
-def messages() -> list[tuple[str, str]]:
-    """Return (where, text) of every message that names a keyword, below the command line."""
-    root = Path(kl.__file__).parent
-    found = []
-    for file in sorted(root.rglob("*.py")):
-        if file.relative_to(root).parts[0] in ("cli", "interop"):
-            continue
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, (ast.Raise, ast.Call)) and "Error" in ast.unparse(node)[:80]:
-                strings = (c.value for c in ast.walk(node) if isinstance(c, ast.Constant))
-                text = " ".join(s for s in strings if isinstance(s, str))
-                if re.search(r"\b[a-z_]+=", text):
-                    found.append((f"{file.name}:{node.lineno}", text))
-    return found
-
-
-def test_every_keyword_in_a_message_is_an_option_somewhere() -> None:
-    singular = {"sources": "source", "targets": "target", "facilities": "facility"}
-    options = {p.name for command in COMMANDS.values() for p in getattr(command, "params", ())}
-    assert len(messages()) > 10
-    for where, text in messages():
-        for name in re.findall(r"\b([a-z_]+)=", text):
-            known = {name, singular.get(name, name)}
-            assert known & (options | PYTHON_ONLY), f"{where} names {name}=, which is no option"
+        advised = [text for option, text in failed.value.advice if option == "dtype"]
+        assert advised == ([narrower] if narrower else [])
 
 
 def test_what_only_python_can_do_is_left_out() -> None:
-    from kleene.cli.wording import _CALLS
+    cycle = kl.NegativeCycleError([1, 2])
+    use_options(cycle, COMMANDS["sssp"])
+    assert str(cycle).endswith("have no lower bound")
+    other = ValueError("limit=3")
+    use_options(other, COMMANDS["sssp"])
+    assert other.args == ("limit=3",)
 
-    assert without_calls("renumber them, as kleene.Graph.from_table does") == "renumber them"
-    sources = "".join(f.read_text() for f in Path(kl.__file__).parent.rglob("*.py"))
-    for call in _CALLS:  # as long as the library says so
-        words = call.strip("; (),")
-        assert sources.count(words.split()[-1]) > 1, call
+
+#: Keywords in messages that no command passes on: of calls that exist in Python only.
+PYTHON_ONLY = {"argmin", "keep", "keep_rows", "order", "relabel", "volume"}
+SOURCES = [
+    file
+    for file in sorted(Path(kl.__file__).parent.rglob("*.py"))
+    if file.relative_to(Path(kl.__file__).parent).parts[0] not in ("cli", "interop")
+]
+OPTIONS = {
+    option.name
+    for command in COMMANDS.values()
+    for each in (command, *getattr(command, "commands", {}).values())
+    for option in each.params
+    if option.param_type_name == "option"
+} | {"sources", "targets", "limits"}
+
+
+def text_of(node: ast.AST) -> str:
+    """Return a text of the source, with {} for what is computed."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(text_of, node.values))
+    return str(node.value) if isinstance(node, ast.Constant) else "{}"
+
+
+def codes() -> set[str]:
+    """Return the code that messages of the library name."""
+    return {
+        text_of(node.args[0])
+        for file in SOURCES
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Code" and node.args
+    }
+
+
+def test_every_keyword_in_a_message_is_an_option_somewhere() -> None:
+    found = {name for code in codes() if "=" in code and (name := Code(code).name)}
+    assert len(found) > 10
+    assert found <= OPTIONS | PYTHON_ONLY
+
+
+def plain_messages() -> list[tuple[str, str]]:
+    """Return (where, text) of the texts of errors, without code."""
+    return [
+        (f"{file.name}:{node.lineno}", text_of(text))
+        for file in SOURCES
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "Text", "fail"))
+        for text in node.args
+    ]
+
+
+def test_keywords_that_are_options_are_marked_as_code() -> None:
+    """Else the command line would show a keyword that it does not know."""
+    assert len(plain_messages()) > 500
+    for where, text in plain_messages():
+        outside = text  # of calls, which are Python's
+        while outside != (outside := re.sub(r"[\w}]\([^()]*\)", "", outside)):
+            pass
+        for name in re.findall(r"(?<![\w.])([a-z_]+)=", outside):
+            assert name not in OPTIONS, f"{where} names {name}= in a plain text: {text}"
+
+
+def test_other_words_are_for_code_that_the_library_names() -> None:
+    assert set(_WORDS) <= codes()

@@ -17,6 +17,7 @@ from kleene.distributed.dask_client import Workers
 from kleene.distributed.dask_graphs import SharedGraph
 from kleene.distributed.dask_rows import _PieceError, _Pieces, run_pieces
 from kleene.engine.pieces import Piece, split
+from kleene.errors import Code
 
 SHARED = SharedGraph("/tmp/nothing.kp", len)
 
@@ -304,7 +305,7 @@ def test_pieces_are_not_awaited_without_workers(
         (kl.NegativeCycleError([1, 2]), kl.NegativeCycleError, "1 -> 2 -> 1"),
         (kl.StorageError(28, "No space left", "d.npy"), kl.StorageError, "No space left"),
         (
-            kl.MemoryBudgetError("it needs 3 GiB", ["predecessors=False"]),
+            kl.MemoryBudgetError("it needs 3 GiB", advice=[Code("predecessors=False")]),
             kl.MemoryBudgetError,
             "test rows .*, on worker tcp://worker-.: it needs 3 GiB; .*: predecessors=False",
         ),

@@ -241,7 +241,7 @@ def test_file_objects_that_decompress(tmp_path: Path) -> None:
 def test_invalid_arguments(tmp_path: Path) -> None:
     graph = a_graph("int", directed=True)
     with pytest.raises(
-        kl.RequestError, match=r"no option 'sep'; its options are directed, weighted, thr"
+        kl.RequestError, match="does not take sep; it takes directed, or weighted, or threads"
     ):
         kl.read(io.BytesIO(b"p sp 0 0\n"), sep=",")
     with pytest.raises(kl.RequestError, match="no format 'gexf'"):
@@ -250,7 +250,7 @@ def test_invalid_arguments(tmp_path: Path) -> None:
         kl.write(graph, tmp_path / "x.gexf")
     with pytest.raises(kl.RequestError, match=r"does not write them; write GraphML"):
         kl.write(graph, tmp_path / "x.gml")
-    with pytest.raises(kl.RequestError, match="no option 'level'"):
+    with pytest.raises(kl.RequestError, match="does not take level;"):
         kl.write(graph, tmp_path / "x.npz", level=9)
     with pytest.raises(kl.RequestError, match="must be a Graph"):
         kl.write("x", tmp_path / "x.npz")  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ def test_a_vertex_keeps_its_number(tmp_path: Path, ending: str) -> None:
 def test_other_labels_are_not_dropped_without_a_word(tmp_path: Path, ending: str) -> None:
     for labels in (["a", "b"], np.array([7, 8]), np.array([2, 1])):
         graph = kl.Graph.from_edges([0], [1], labels=labels)
-        with pytest.raises(kl.GraphError, match=r"cannot hold labels .*write graph.unlabelled\(\)"):
+        with pytest.raises(kl.GraphError, match=r"cannot hold labels .*use graph.unlabelled\(\)"):
             kl.write(graph, tmp_path / f"g.{ending}")
         assert list(tmp_path.iterdir()) == []
     kl.write(graph.unlabelled(), tmp_path / f"g.{ending}")

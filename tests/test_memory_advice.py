@@ -97,7 +97,7 @@ def test_samples_that_are_advised_fit(name: str, memory: Callable[[str], None]) 
     memory("300K")  # too little for one source
     error = refusal(lambda: call(graph))
     assert error is not None
-    assert error.advice == ("a machine with more memory",)
+    assert error.advice == ((None, "a machine with more memory"),)
 
 
 def test_without_keywords_advice_is_more_memory(memory: Callable[[str], None]) -> None:
@@ -105,7 +105,7 @@ def test_without_keywords_advice_is_more_memory(memory: Callable[[str], None]) -
     for call in (kl.wiener_index, kl.efficiency, kl.eccentricity):
         error = refusal(lambda call=call: call(GRAPHS["float64"]))  # type: ignore[misc]
         assert error is not None
-        assert error.advice == ("a machine with more memory",)
+        assert error.advice == ((None, "a machine with more memory"),)
 
 
 def test_advice_for_pairs_matrices_and_turns(memory: Callable[[str], None]) -> None:

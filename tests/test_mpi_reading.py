@@ -268,8 +268,8 @@ def test_what_has_no_parts(tmp_path: Path) -> None:
         (tmp_path, {}, "directory"),
         (Path("-"), {}, "give its name"),
         (good, {"directed": "oneway"}, "True or False"),
-        (good, {"names": True}, "no option 'names'"),
-        (good, {"through": True}, "no option 'through'"),
+        (good, {"names": True}, "in parts does not take names"),
+        (good, {"through": True}, "does not take through; it takes"),
     ):
         ((_, message),) = errors_by(3, path, **options)
         assert words in message, message

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kleene.api.device_arguments import Devices, as_devices, check_keep
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.engine.call import Call, Out, Pairs, Progress
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
@@ -106,7 +106,7 @@ def check_call(
     if pairs is not None:
         if keep == "device":
             raise RequestError(
-                "the paths of pairs are collected on the host: leave out keep='device'"
+                "the paths of pairs are collected on the host: leave out ", Code("keep='device'")
             )
         ask = ask._replace(keywords=("predecessors", "dtype"))
     single = source is not None
@@ -194,10 +194,10 @@ def as_prepared(graph: Any) -> PreparedGraph:
 def as_vertices(graph: Graph, vertices: Vertices, name: str) -> Array:
     """Return the positions of a sequence of vertices."""
     if isinstance(vertices, (str, bytes)) or not np.iterable(vertices):
-        raise RequestError(f"{name} must be a sequence of vertices, not {vertices!r}")
+        raise RequestError(Code(name), f" must be a sequence of vertices, not {vertices!r}")
     vertices = as_numpy(vertices, name)
     if isinstance(vertices, np.ndarray) and vertices.ndim != 1:
-        raise RequestError(f"{name} must be one-dimensional, not of shape {vertices.shape}")
+        raise RequestError(Code(name), f" must be one-dimensional, not of shape {vertices.shape}")
     require_unmasked(vertices, name, "leave them out", RequestError)
     return graph._labels.positions(vertices)
 
@@ -206,7 +206,7 @@ def _as_sources(
     problem: str, graph: Graph, source: Hashable | None, sources: Vertices | None
 ) -> Array:
     if source is not None and sources is not None:
-        raise RequestError("give either source or sources, not both")
+        raise RequestError("give either ", Code("source"), " or ", Code("sources"), ", not both")
     if sources is not None:
         return as_vertices(graph, sources, "sources")
     if source is not None:
@@ -214,7 +214,7 @@ def _as_sources(
             raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
         return np.array([graph.index(source)], dtype=graph.id_dtype)
     if problem in ("bfs", "sssp"):
-        raise RequestError(f"{problem} needs a source, or several with sources=[...]")
+        raise RequestError(f"{problem} needs a source, or several with ", Code("sources=[...]"))
     return np.arange(graph.n, dtype=graph.id_dtype)
 
 
@@ -223,7 +223,11 @@ def _refuse_with_pairs(reverse: bool, others: dict[str, Any]) -> None:
     given = [name for name, value in others.items() if value is not None]
     given += ["reverse"] if reverse else []
     if given:
-        raise RequestError(f"pairs name both ends of every path: leave out {' and '.join(given)}")
+        raise RequestError(
+            Code("pairs"),
+            " name both ends of every path: leave out ",
+            Text.joined(" and ", map(Code, given)),
+        )
 
 
 def as_pairs(graph: Graph, pairs: Any) -> Pairs:
@@ -231,11 +235,13 @@ def as_pairs(graph: Graph, pairs: Any) -> Pairs:
     if is_table(pairs) and not isinstance(pairs, Mapping):
         names = column_names(pairs)
         if len(names) != 2:
-            raise RequestError(f"pairs must have two columns, and this table has {len(names)}")
+            raise RequestError(
+                Code("pairs"), f" must have two columns, and this table has {len(names)}"
+            )
         ends: list[Any] = [column(pairs, name) for name in names]
     elif isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] != 2:
-            raise RequestError(f"pairs must have the shape (k, 2), not {pairs.shape}")
+            raise RequestError(Code("pairs"), f" must have the shape (k, 2), not {pairs.shape}")
         ends = [pairs[:, 0], pairs[:, 1]]
     else:
         ends = _two_lists(pairs)
@@ -246,12 +252,16 @@ def as_pairs(graph: Graph, pairs: Any) -> Pairs:
 def _two_lists(pairs: Any) -> list[list[Any]]:
     """Return the first and the second vertices of a sequence of pairs."""
     if isinstance(pairs, (str, bytes, Mapping)) or not np.iterable(pairs):
-        raise RequestError(f"pairs must be a sequence of (origin, destination), not {pairs!r}")
+        raise RequestError(
+            Code("pairs"), f" must be a sequence of (origin, destination), not {pairs!r}"
+        )
     ends: list[list[Any]] = [[], []]
     for i, pair in enumerate(pairs):
         both = [] if isinstance(pair, (str, bytes)) or not np.iterable(pair) else list(pair)
         if len(both) != 2:
-            raise RequestError(f"pairs must be (origin, destination), and entry {i} is {pair!r}")
+            raise RequestError(
+                Code("pairs"), f" must be (origin, destination), and entry {i} is {pair!r}"
+            )
         for end, vertex in zip(ends, both, strict=True):
             end.append(vertex)
     return ends
@@ -259,7 +269,7 @@ def _two_lists(pairs: Any) -> list[list[Any]]:
 
 def _as_name(name: Any, what: str) -> str:
     if not isinstance(name, str):
-        raise RequestError(f"{what} must be a name, not {name!r}")
+        raise RequestError(Code(what), f" must be a name, not {name!r}")
     return name
 
 
@@ -267,7 +277,9 @@ def _as_options(options: Any) -> tuple[tuple[str, int], ...]:
     if options is None:
         return ()
     if not isinstance(options, Mapping):
-        raise RequestError(f"options must be a mapping of names to numbers, not {options!r}")
+        raise RequestError(
+            Code("options"), f" must be a mapping of names to numbers, not {options!r}"
+        )
     for name, value in options.items():
         _as_name(name, "an option")
         if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:

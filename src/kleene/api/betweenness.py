@@ -22,7 +22,7 @@ from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
 from kleene.engine.call import Timings
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.betweenness import Betweenness
@@ -138,7 +138,12 @@ def betweenness(
     ends = None if targets is None else _distinct(graph, targets, "targets")
     chosen, why = _as_part(0.9 if confidence is None else confidence, "confidence"), ""
     if error is None and confidence is not None:
-        raise RequestError("confidence= is the probability of error=: give both, or neither")
+        raise RequestError(
+            Code("confidence="),
+            " is the probability of ",
+            Code("error="),
+            ": give both, or neither",
+        )
     if error is not None:
         error = _as_error(error)
         others = {"sources": sources, "targets": targets, "limit": limit, "samples": samples}
@@ -152,7 +157,9 @@ def betweenness(
     if why:
         ask = ask._replace(frozen=(Decision("method", method, why),))
     if (ask.where.method == "sampled") != (error is not None):
-        raise RequestError("method 'sampled' and the error that is allowed, error=, go together")
+        raise RequestError(
+            "method 'sampled' and the error that is allowed, ", Code("error="), ", go together"
+        )
     plan = plan_betweenness(graph, ask, hops)
     unit = hops or graph.weight_dtype is None
     if not unit:
@@ -182,8 +189,9 @@ def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:
     """Plan a call; refuse methods that cannot add weights where there are some."""
     if ask.where.method in HOPS_ONLY and not hops and graph.weight_dtype is not None:
         raise RequestError(
-            f"method {ask.where.method!r} counts arcs, and the graph has weights: pass hops=True, "
-            "or leave the method to 'auto'"
+            f"method {ask.where.method!r} counts arcs, and the graph has weights: pass ",
+            Code("hops=True"),
+            ", or leave the method to 'auto'",
         )
     if graph.id_dtype != np.int32:
         raise GraphError(f"betweenness takes fewer than 2^31 vertices, and there are {graph.n:,}")
@@ -199,14 +207,16 @@ def _as_sources(
             return _distinct(graph, sources, "sources")
         return np.arange(graph.n, dtype=graph.id_dtype)
     if sources is not None:
-        raise RequestError("give either sources= or samples=, not both")
+        raise RequestError("give either ", Code("sources="), " or ", Code("samples="), ", not both")
     return sample_vertices(graph, samples, chance)
 
 
 def _distinct(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:
     positions = np.unique(as_vertices(graph, vertices, name))
     if not len(positions):
-        raise RequestError(f"{name} is empty: name at least one vertex, or leave it out for all")
+        raise RequestError(
+            Code(name), " is empty: name at least one vertex, or leave it out for all"
+        )
     return positions.astype(graph.id_dtype, copy=False)
 
 
@@ -216,7 +226,7 @@ def _as_part(number: Any, name: str) -> float:
         or not isinstance(number, numbers.Real)
         or not 0 < float(number) < 1
     ):
-        raise RequestError(f"{name} must be a number between 0 and 1, and is {number!r}")
+        raise RequestError(Code(name), f" must be a number between 0 and 1, and is {number!r}")
     return float(number)
 
 
@@ -224,8 +234,9 @@ def _as_error(number: Any) -> float:
     error = _as_part(number, "error")
     if error < _SMALLEST_ERROR:
         raise RequestError(
-            f"error must be at least {_SMALLEST_ERROR:g}, and is {error:g}: random paths take too "
-            "long for that; leave it out for exact numbers"
+            Code("error"),
+            f" must be at least {_SMALLEST_ERROR:g}, and is {error:g}: random paths take too "
+            "long for that; leave it out for exact numbers",
         )
     return error
 
@@ -234,6 +245,7 @@ def _refuse_with_error(others: dict[str, Any]) -> None:
     given = [name for name, value in others.items() if value is not None]
     if given:
         raise RequestError(
-            "error= samples paths between all pairs of vertices: leave out "
-            + " and ".join(f"{name}=" for name in given)
+            Code("error="),
+            " samples paths between all pairs of vertices: leave out ",
+            Text.joined(" and ", [Code(f"{name}=") for name in given]),
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.api.arguments import check_call, make_ask
 from kleene.api.execution import solve
-from kleene.errors import KleeneError, NegativeCycleError, RequestError
+from kleene.errors import Code, KleeneError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import is_masked
 from kleene.graph.dense import dense_arcs
@@ -77,16 +77,17 @@ def close_distances(
         _close_on_host(lengths, threads, progress)
     else:
         raise RequestError(
-            f"lengths must be an array of NumPy, CuPy or PyTorch, not {type(lengths).__name__}"
+            Code("lengths"),
+            f" must be an array of NumPy, CuPy or PyTorch, not {type(lengths).__name__}",
         )
     return lengths
 
 
 def _require_matrix(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise RequestError(f"lengths must be a square matrix, not of shape {shape}")
+        raise RequestError(Code("lengths"), f" must be a square matrix, not of shape {shape}")
     if dtype not in _TYPES:
-        raise RequestError(f"lengths must be float32 or float64, not {dtype}")
+        raise RequestError(Code("lengths"), f" must be float32 or float64, not {dtype}")
 
 
 def _close_on_host(lengths: Array, threads: int | None, progress: Progress | None) -> None:

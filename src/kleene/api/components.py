@@ -6,7 +6,7 @@ from typing import Literal
 
 from kleene.api.arguments import make_ask, require_graph
 from kleene.backends.task import ComponentsTask
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import plan_call
@@ -52,7 +52,7 @@ def components(
     """
     require_graph(graph)
     if not isinstance(kind, str) or kind not in ("weak", "strong"):
-        raise RequestError(f"kind must be 'weak' or 'strong', not {kind!r}")
+        raise RequestError(Code("kind"), f" must be 'weak' or 'strong', not {kind!r}")
     team = threads_for(graph.m, as_threads(threads))
     request = make_ask(f"{kind}_components", device="cpu", predecessors=False, sources=1)
     plan = plan_call(graph_facts(graph, hops=True), request)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kleene.api.arguments import as_vertices
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
@@ -33,8 +33,9 @@ def as_demand(graph: Graph, demand: Any, origin: Any, destination: Any, volume: 
             columns = _from_table(demand, origin, destination, volume)
         else:
             raise RequestError(
-                "demand must be a table, a list of trips (origin, destination, volume), a tuple of "
-                f"three arrays or a matrix, not {type(demand).__name__}"
+                Code("demand"),
+                " must be a table, a list of trips (origin, destination, volume), a tuple of "
+                f"three arrays or a matrix, not {type(demand).__name__}",
             )
         volumes = _as_volumes(columns[2])
         if not len(columns[0]) == len(columns[1]) == len(volumes):
@@ -58,8 +59,9 @@ def _from_matrix(graph: Graph, matrix: Any) -> tuple[Array, list[Array], Array]:
     if matrix.shape != (graph.n, graph.n):
         if matrix.ndim != 2:
             raise RequestError(
-                f"demand must be a square matrix, {graph.n:,} x {graph.n:,}, not an array of the "
-                f"shape {matrix.shape}"
+                Code("demand"),
+                f" must be a square matrix, {graph.n:,} x {graph.n:,}, not an array of the "
+                f"shape {matrix.shape}",
             )
         rows, columns = matrix.shape
         raise RequestError(
@@ -98,8 +100,9 @@ def _from_sequence(demand: Any) -> list[Any]:
         )
     if len(demand) != 3:
         raise RequestError(
-            "demand must be a tuple of three arrays (origins, destinations, volumes), and has "
-            f"{len(demand)} entries; trips go in a list: [(origin, destination, volume), ...]"
+            Code("demand"),
+            " must be a tuple of three arrays (origins, destinations, volumes), and has "
+            f"{len(demand)} entries; trips go in a list: [(origin, destination, volume), ...]",
         )
     names = ("origins", "destinations", "volumes")
     for name, values in zip(names, demand, strict=True):
@@ -134,8 +137,11 @@ def _from_table(demand: Any, origin: Any, destination: Any, volume: Any) -> list
         others = [name for name in names if name not in (origin, destination)]
         if others and "volume" not in others:
             raise RequestError(
-                f"demand has no column 'volume', but {', '.join(map(repr, others))}: pass "
-                "volume='...' for the one with the volumes, or volume=None for one trip a row"
+                f"demand has no column 'volume', but {', '.join(map(repr, others))}: pass ",
+                Code("volume='...'"),
+                " for the one with the volumes, or ",
+                Code("volume=None"),
+                " for one trip a row",
             )
         volume = "volume" if others else None
     volumes = np.ones(len(ends[0])) if volume is None else column(demand, volume)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.system.device_names import INDEXED, device_name, split_name
 
 __all__ = ["Devices", "as_devices", "check_keep"]
@@ -20,7 +20,7 @@ _PLAIN = ("auto", "cpu", "cuda")
 def as_devices(device: Any, devices: Any) -> tuple[str, tuple[str, ...]]:
     """Return the kind of device, and the names of those that were chosen."""
     if not isinstance(device, str):
-        raise RequestError(f"device must be a name, not {device!r}")
+        raise RequestError(Code("device"), f" must be a name, not {device!r}")
     if devices is None and device in _PLAIN:  # soon, since small calls take microseconds
         return device, ()
     kind, index = split_name(device)
@@ -29,21 +29,24 @@ def as_devices(device: Any, devices: Any) -> tuple[str, tuple[str, ...]]:
         return kind, named
     if isinstance(devices, (str, bytes)) or not np.iterable(devices):
         raise RequestError(
-            f"devices must be a list of numbers or names, as in [0, 2] or ['cuda:0', 'cuda:2'], "
-            f"not {devices!r}"
+            Code("devices"),
+            " must be a list of numbers or names, as in [0, 2] or ['cuda:0', 'cuda:2'], not "
+            f"{devices!r}",
         )
     chosen = [_as_device(each, kind) for each in devices]
     names = tuple(device_name(*each) for each in chosen)
     if not names:
-        raise RequestError("devices is empty: name at least one, or leave it out")
+        raise RequestError(Code("devices"), " is empty: name at least one, or leave it out")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise RequestError(f"devices names {twice!r} twice")
+        raise RequestError(Code("devices"), f" names {twice!r} twice")
     found = {of for of, _ in chosen} | ({kind} - {"auto"})
     if len(found) > 1 or (named and named != names):
         raise RequestError(
-            f"devices {', '.join(map(repr, names))} and device={device!r} do not go together: "
-            "devices of one kind share a call"
+            Code("devices"),
+            f" {', '.join(map(repr, names))} and ",
+            Code(f"device={device!r}"),
+            " do not go together: devices of one kind share a call",
         )
     return found.pop(), names
 
@@ -57,18 +60,23 @@ def _as_device(given: Any, kind: str) -> tuple[str, int]:
     elif isinstance(given, (int, np.integer)) and not isinstance(given, bool) and given >= 0:
         return (kind if kind in INDEXED else "cuda"), int(given)
     raise RequestError(
-        f"devices has {given!r}, and should have numbers from 0 on, or names such as 'cuda:1'"
+        Code("devices"),
+        f" has {given!r}, and should have numbers from 0 on, or names such as 'cuda:1'",
     )
 
 
 def check_keep(keep: Any, kind: str, devices: tuple[str, ...], problem: str, out: bool) -> None:
     """Refuse what keep="device" does not go with."""
     if keep != "device":
-        raise RequestError(f"keep must be 'host' or 'device', not {keep!r}")
+        raise RequestError(Code("keep"), f" must be 'host' or 'device', not {keep!r}")
     if kind not in ("auto", *INDEXED):
         raise RequestError(
-            f"keep='device' leaves the answer on a GPU, and the call is for device={kind!r}: "
-            "use device='cuda', or leave out keep"
+            Code("keep='device'"),
+            " leaves the answer on a GPU, and the call is for ",
+            Code(f"device={kind!r}"),
+            ": use ",
+            Code("device='cuda'"),
+            ", or leave out keep",
         )
     if len(devices) > 1 and problem not in ("apsp", "closure"):  # a matrix is gathered on the first
         from kleene.engine.fit import REFUSED
@@ -76,6 +84,8 @@ def check_keep(keep: Any, kind: str, devices: tuple[str, ...], problem: str, out
         raise RequestError(REFUSED["device", "devices"])
     if out:
         raise RequestError(
-            "out stores the distances in host memory, keep='device' leaves them on the GPU: "
-            "leave out one of them"
+            Code("out"),
+            " stores the distances in host memory, ",
+            Code("keep='device'"),
+            " leaves them on the GPU: leave out one of them",
         )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import EncodingsTask
-from kleene.errors import MemoryBudgetError, RequestError
+from kleene.errors import Code, MemoryBudgetError, RequestError, Text
 from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
@@ -159,8 +159,15 @@ def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Met
         plan = plan_call(facts, ask)
     except MemoryBudgetError as error:
         raise MemoryBudgetError(
-            f"{batch.count:,} graphs, padded to {width:,} vertices: {error.problem}; encode fewer "
-            "graphs at a time, those of a size together, or use a narrower dtype"
+            f"{batch.count:,} graphs, padded to {width:,} vertices: ",
+            error.problem,
+            advice=[
+                "encode fewer graphs at a time, those of a size together",
+                Text("use a narrower ", Code("dtype")),
+            ],
+            lead="; ",
+            needed=error.needed,
+            available=error.available,
         ) from None
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
@@ -176,7 +183,7 @@ def _whole(value: Any, name: str) -> int:
     except TypeError:
         count = -1
     if count < 0:
-        raise RequestError(f"{name} must be a whole number from 0 on, not {value!r}")
+        raise RequestError(Code(name), f" must be a whole number from 0 on, not {value!r}")
     return count
 
 
@@ -198,7 +205,9 @@ def _value_type(dtype: Any, weighted: bool, most: float) -> np.dtype[Any]:
         kind = None
     if kind is None or kind.name not in names:
         what = "lengths" if weighted else "hops"
-        raise RequestError(f"dtype must be one of {', '.join(names)} for {what}, not {dtype!r}")
+        raise RequestError(
+            Code("dtype"), f" must be one of {', '.join(names)} for {what}, not {dtype!r}"
+        )
     if kind.kind in "iu" and most > np.iinfo(kind).max:
         raise RequestError(
             f"distances up to {most} do not fit {kind}; pass a wider dtype, or max_distance"
@@ -216,7 +225,9 @@ def _require_fit(lengths: Array, longest: int, kind: np.dtype[Any], farthest: fl
         raise overflow_error(np.dtype(np.float64), bound, advice)
     if not holds(kind, min(bound, farthest)):
         raise RequestError(
-            f"{beyond(kind, min(bound, farthest))}; pass dtype='float64', or max_distance"
+            f"{beyond(kind, min(bound, farthest))}; pass ",
+            Code("dtype='float64'"),
+            ", or max_distance",
         )
 
 
@@ -229,7 +240,7 @@ def _code(value: Any, name: str, kind: np.dtype[Any], default: float) -> float:
         return default
     real: object = value
     if isinstance(real, bool) or not isinstance(real, numbers.Real):
-        raise RequestError(f"{name} must be a number, not {value!r}")
+        raise RequestError(Code(name), f" must be a number, not {value!r}")
     if kind.kind == "f":
         return float(value)
     low, high = int(np.iinfo(kind).min), int(np.iinfo(kind).max)

@@ -23,7 +23,7 @@ from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.engine.call import Timings
 from kleene.engine.reduce import Reduction
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.distance_histogram import Bins
@@ -42,7 +42,9 @@ __all__ = ["DistanceWork", "check_distances"]
 Array = NDArray[Any]
 T = TypeVar("T")
 
-_INSTEAD = f"{COUNT_ARCS}, or take sums and maxima from kleene.reduce_distances, which allows them"
+_INSTEAD = Text(
+    "take sums and maxima from ", Code("kleene.reduce_distances"), ", which allows them"
+)
 
 
 def check_distances(
@@ -72,11 +74,13 @@ def check_distances(
     if sources is not None:
         call = call._replace(sources=np.unique(call.sources))
         if not len(call.sources):
-            raise RequestError("sources is empty: name at least one vertex")
+            raise RequestError(Code("sources"), " is empty: name at least one vertex")
     chance = np.random.default_rng(as_seed(seed))
     if samples is not None:
         if sources is not None:
-            raise RequestError("give either sources= or samples=, not both")
+            raise RequestError(
+                "give either ", Code("sources="), " or ", Code("samples="), ", not both"
+            )
         call = call._replace(sources=sample_vertices(call.graph, samples, chance))
     ask = call.ask._replace(keywords=keywords)
     if hops or call.graph.weight_dtype is None:
@@ -84,7 +88,7 @@ def check_distances(
         kind = "cpu" if ask.where.device == "auto" else ask.where.device
         ask = ask.but(problem="bfs", device=kind, dtype=None)
     else:
-        require_not_negative(graph_facts(call.graph), "this measure", _INSTEAD)
+        require_not_negative(graph_facts(call.graph), "this measure", COUNT_ARCS, _INSTEAD)
     return call._replace(ask=ask.but(sources=len(call.sources)))
 
 

@@ -12,7 +12,7 @@ from kleene.api.arguments import Call, Progress
 from kleene.api.components import components
 from kleene.api.distance_sums import DistanceWork, check_distances
 from kleene.engine.call import Timings
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.measures.eccentricity import Eccentricity
 from kleene.measures.eccentricity_bounds import Goal, Known, by_bounds, by_searches
@@ -45,7 +45,9 @@ class EccentricityQuestion:
         progress: Progress,
     ) -> None:
         if not isinstance(unreachable, str) or unreachable not in ("error", "ignore"):
-            raise RequestError(f"unreachable must be 'error' or 'ignore', not {unreachable!r}")
+            raise RequestError(
+                Code("unreachable"), f" must be 'error' or 'ignore', not {unreachable!r}"
+            )
         call = check_distances(
             graph, hops=hops, reverse=reverse, device="cpu", threads=threads, progress=progress
         )
@@ -116,14 +118,18 @@ class EccentricityQuestion:
         if parts.count <= 1:
             return parts
         if self._unreachable == "error":
-            connected, part = "connected", "g.subgraph(kl.components(g).largest)"
+            connected, part = "connected", Code("g.subgraph(kl.components(g).largest)")
             if kind == "strong":
                 connected = "strongly connected"
-                part = "g.subgraph(kl.components(g, 'strong').largest)"
+                part = Code("g.subgraph(kl.components(g, 'strong').largest)")
             raise GraphError(
-                f"the graph is not {connected}: it has {parts.count:,} components, and no path "
-                "joins some vertices. Measure within reach by unreachable='ignore', or take the "
-                f"largest component: {part}"
+                f"the graph is not {connected}: it has {parts.count:,} components, and no "
+                "path joins some vertices",
+                advice=[
+                    Text("Measure within reach by ", Code("unreachable='ignore'")),
+                    Text("take the largest component: ", part),
+                ],
+                lead=". ",
             )
         if kind == "strong" and parts.count != components(self.graph, threads=threads).count:
             return None

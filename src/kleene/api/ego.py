@@ -11,7 +11,7 @@ import numpy as np
 from kleene.api.arguments import require_graph
 from kleene.api.length_plans import require_not_negative
 from kleene.api.within import within
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.facts import graph_facts
@@ -81,7 +81,7 @@ def ego(
     if undirected and as_flag(reverse, "reverse"):
         raise RequestError("undirected=True measures distances both ways: leave out reverse")
     if vertex is None or not isinstance(vertex, Hashable):
-        raise RequestError(f"vertex must be one vertex, not {vertex!r}")
+        raise RequestError(Code("vertex"), f" must be one vertex, not {vertex!r}")
     middle = int(graph.index(vertex))
     searched = graph.symmetrise() if undirected and graph.directed else graph
     require_not_negative(graph_facts(searched, as_flag(hops, "hops")), "ego")
@@ -95,4 +95,4 @@ def ego(
 def _require_radius(radius: Any) -> None:
     real = isinstance(radius, numbers.Real) and not isinstance(radius, (bool, np.bool_))
     if not real or not radius >= 0:
-        raise RequestError(f"radius must be a number from 0 on, not {radius!r}")
+        raise RequestError(Code("radius"), f" must be a number from 0 on, not {radius!r}")

@@ -124,7 +124,7 @@ def explain(
       because  prepared in about ... s, new weights in ... s, a tree in ... s
     """
     if problem not in _EXPLAINED:
-        raise RequestError(no_such("problem", problem, _EXPLAINED))
+        raise RequestError(no_such("problem", problem, _EXPLAINED), option="problem")
     prepared = None
     if not isinstance(graph, Graph):
         prepared = as_prepared(graph)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kleene.api.apsp import apsp
 from kleene.api.arguments import Out, Progress, Vertices
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.dlpack import to_numpy
@@ -122,7 +122,7 @@ def geodesic_distances(
     if n_neighbors is not None and radius is not None:
         raise RequestError("give either n_neighbors or radius, not both")
     if radius is not None and not radius >= 0:
-        raise RequestError(f"radius must be a number from 0 on, not {radius!r}")
+        raise RequestError(Code("radius"), f" must be a number from 0 on, not {radius!r}")
     count = None if radius is not None else 5 if n_neighbors is None else n_neighbors
     if dtype is None:
         dtype = np.float32 if getattr(points, "dtype", None) == np.float32 else np.float64

@@ -12,7 +12,7 @@ import numpy as np
 from kleene.api.arguments import make_ask, require_graph
 from kleene.api.within import search_within
 from kleene.backends.common.limits import in_type_of_weights
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.results.isochrones import Isochrones
@@ -78,8 +78,8 @@ def isochrones(
     require_graph(graph)
     if graph.positions is None:
         raise GraphError(
-            "isochrones needs to know where vertices are: give the graph positions with "
-            "graph.with_positions(xy)"
+            "isochrones needs to know where vertices are: give the graph positions with ",
+            Code("graph.with_positions(xy)"),
         )
     bounds = _as_limits(limits)
     if longest is not None:
@@ -99,18 +99,18 @@ def _as_limits(limits: Any) -> tuple[float, ...]:
     """Return the limits in increasing order, each once."""
     given = list(limits) if np.iterable(limits) and not isinstance(limits, str) else [limits]
     if not given:
-        raise RequestError("limits is empty: name at least one")
+        raise RequestError(Code("limits"), " is empty: name at least one")
     return tuple(sorted({_as_number(x, "limits") for x in given}))
 
 
 def _as_number(value: Any, name: str) -> float:
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, bool) or not isinstance(number, numbers.Real):
-        raise RequestError(f"{name} must be numbers, not {value!r}")
+        raise RequestError(Code(name), f" must be numbers, not {value!r}")
     try:
         number = float(number)
     except OverflowError:
         number = math.inf
     if not 0 <= number < math.inf:  # NaN neither
-        raise RequestError(f"{name} must be finite and from 0 on, not {value!r}")
+        raise RequestError(Code(name), f" must be finite and from 0 on, not {value!r}")
     return number

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kleene.api.arguments import Progress, as_pairs, make_ask, require_graph
 from kleene.api.sssp import sssp
 from kleene.backends.task import KShortestTask
-from kleene.errors import GraphError, PathOverflowError, RequestError
+from kleene.errors import Code, GraphError, PathOverflowError, RequestError
 from kleene.graph import Graph
 from kleene.graph.label_index import is_one_vertex
 from kleene.graph.weight_names import warn_of_numbers_left
@@ -128,7 +128,9 @@ def k_shortest(
 
 def _as_count(k: Any) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise RequestError(f"k must be the number of paths, a whole number from 1 on, not {k!r}")
+        raise RequestError(
+            Code("k"), f" must be the number of paths, a whole number from 1 on, not {k!r}"
+        )
     return min(int(k), 2**62)  # more paths than any graph in memory has
 
 
@@ -139,7 +141,9 @@ def _as_ends(graph: Graph, source: Any, target: Any, pairs: Any) -> tuple[Array,
             raise RequestError("pairs name both ends of every path: leave out source and target")
         return as_pairs(graph, pairs)
     if source is None or target is None:
-        raise RequestError("k_shortest needs a source and a target, or pairs=[(source, target)]")
+        raise RequestError(
+            "k_shortest needs a source and a target, or ", Code("pairs=[(source, target)]")
+        )
     if not (is_one_vertex(source) and is_one_vertex(target)):
         raise RequestError("many pairs go by keyword: k_shortest(g, k=3, pairs=[...])")
     first, last = (np.array([graph.index(v)], dtype=graph.id_dtype) for v in (source, target))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import MemoryBudgetError, RequestError
+from kleene.errors import Code, MemoryBudgetError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import Ask
@@ -18,8 +18,8 @@ from kleene.prepared.known import Known
 __all__ = ["COUNT_ARCS", "USE_SSSP", "plan_lengths", "require_not_negative", "wide_dtype"]
 
 #: What to do about negative weights: of any call, and of one that returns distances.
-COUNT_ARCS = "count arcs by hops=True"
-USE_SSSP = "use kleene.sssp, which allows them"
+COUNT_ARCS = Text("count arcs by ", Code("hops=True"))
+USE_SSSP = Text("use ", Code("kleene.sssp"), ", which allows them")
 
 
 def plan_lengths(
@@ -36,13 +36,15 @@ def plan_lengths(
     if prepared is not None:
         facts = replace(facts, prepared=prepared)
     searched = ask.what.problem in ("within", "nearest")
-    instead = f"{COUNT_ARCS}, or {USE_SSSP}" if searched else COUNT_ARCS
-    require_not_negative(facts, ask.what.problem, instead)
+    instead = [COUNT_ARCS, USE_SSSP] if searched else [COUNT_ARCS]
+    require_not_negative(facts, ask.what.problem, *instead)
     try:
         return plan_call(facts, ask)
     except MemoryBudgetError as error:
-        what = str(error).partition("; what makes it fit")[0]
-        raise MemoryBudgetError(f"{what}; {advice}") from None
+        raise MemoryBudgetError(
+            error.problem, advice=[advice], lead="; ", needed=error.needed,
+            available=error.available,
+        ) from None  # fmt: skip
 
 
 def wide_dtype(graph: Graph, hops: bool) -> np.dtype[Any]:
@@ -51,10 +53,10 @@ def wide_dtype(graph: Graph, hops: bool) -> np.dtype[Any]:
     return np.dtype(np.float64 if own is not None and own.kind == "f" else np.int64)
 
 
-def require_not_negative(facts: Facts, call: str, advice: str = COUNT_ARCS) -> None:
-    """Refuse negative weights; ``advice`` says what the user can do instead."""
+def require_not_negative(facts: Facts, call: str, *advice: str) -> None:
+    """Refuse negative weights; ``advice`` says what the user can do instead, by default hops."""
     if facts.min_weight < 0:
         raise RequestError(
-            f"{call} needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; {advice}"
+            f"{call} needs weights that are not negative, and the smallest is {facts.min_weight:g}",
+            advice=advice or [COUNT_ARCS],
         )

@@ -13,7 +13,7 @@ from kleene.backends.common.limits import as_limit
 from kleene.backends.task import LoadsTask
 from kleene.engine.call import Timings
 from kleene.engine.planned import look_closer
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.weight_names import warn_of_numbers_left
@@ -167,16 +167,22 @@ def plan_loads(graph: Graph, ask: Ask, hops: bool, prepared: bool, order: bool =
     facts = graph_facts(graph, hops)
     searched = ask.what.split or ask.what.limited
     if searched and ask.where.method == "prepared":
-        what = "split=True" if ask.what.split else "a limit"
-        raise RequestError(f"method 'prepared' does not take {what}; leave the method to 'auto'")
+        what = Code("split=True") if ask.what.split else Text("a ", Code("limit"))
+        raise RequestError(
+            "method 'prepared' does not take ", what, advice=["leave the method to 'auto'"]
+        )
     if prepared and not searched and ask.where.method == ask.where.device == "auto":
         ask = ask.but(method="prepared")
     plain = ask.where.device == "reference" or ask.where.method in ("prepared", "plain")
     if facts.min_weight < 0 and (ask.what.split or not plain):
         raise RequestError(
             "loads needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; kl.loads(kl.prepare(graph), ...) takes negative weights, "
-            "without limit= and split="
+            f"{facts.min_weight:g}; ",
+            Code("kl.loads(kl.prepare(graph), ...)"),
+            " takes negative weights, without ",
+            Code("limit="),
+            " and ",
+            Code("split="),
         )
     return look_closer(graph, ask, plan_call(facts, ask), order, hops)
 

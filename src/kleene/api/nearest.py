@@ -33,7 +33,7 @@ from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
 from kleene.engine.call import Timings
 from kleene.engine.planned import look_closer
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
@@ -138,15 +138,21 @@ def nearest(
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
-        raise RequestError("facilities is empty: name at least one vertex")
+        raise RequestError(Code("facilities"), " is empty: name at least one vertex")
     k = as_count(k, "k")
     many = k > 1
     if many and not (isinstance(device, str) and device in ("auto", "cpu")):
-        raise RequestError(f"k={k} runs on device='cpu'; on {device!r} there is k=1")
+        raise RequestError(
+            Code(f"k={k}"),
+            " runs on ",
+            Code("device='cpu'"),
+            f"; on {device!r} there is ",
+            Code("k=1"),
+        )
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
     parts = None if prepared is None else _parts(prepared, ask, hops, reverse)
     known = None if parts is None else Known.of(*parts)
-    advice = "ask for a smaller k" if many else "use a machine with more memory"
+    advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
     plan = plan_lengths(graph, ask, hops, advice, known)
     dtype = np.dtype(plan.dtype)
     if parts is None:

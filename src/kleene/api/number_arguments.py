@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 
 __all__ = ["as_count", "sample_vertices"]
@@ -21,7 +21,7 @@ def as_count(value: Any, name: str) -> int:
     except TypeError:
         count = 0
     if not 1 <= count < 2**62:
-        raise RequestError(f"{name} must be a whole number from 1 on, not {value!r}")
+        raise RequestError(Code(name), f" must be a whole number from 1 on, not {value!r}")
     return count
 
 

@@ -36,7 +36,7 @@ from kleene.engine.reduce import rows_together
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.solve import cycle_by_label, solve
 from kleene.engine.work import Work, count_rows
-from kleene.errors import NegativeCycleError, RequestError
+from kleene.errors import Code, NegativeCycleError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.planning.ask import ARC_BY_ARC, Ask
@@ -131,10 +131,11 @@ def _solve_block(call: Call) -> Result:
     size = len(call.sources) * len(call.targets) * dtype.itemsize
     if size > _SMALL:
         raise RequestError(
-            f"this matrix of {format_bytes(size)} is too large to pass through this process: give "
-            "out='d.zarr' in a folder that all workers see"
+            f"this matrix of {format_bytes(size)} is too large to pass through this process: give ",
+            Code("out='d.zarr'"),
+            " in a folder that all workers see",
         )
-    require_memory(size, "the matrix", "out='d.zarr' to keep it in a store")
+    require_memory(size, "the matrix", Text(Code("out='d.zarr'"), " to keep it in a store"))
     method = find(plan.problem, plan.method, plan.device)
     as_block = method is not None and "block" in method.makes
     width = len(call.targets) if as_block else call.graph.n

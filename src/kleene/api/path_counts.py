@@ -10,7 +10,7 @@ from kleene.api.arguments import Progress, check_call, require_graph
 from kleene.api.execution import solve
 from kleene.api.length_plans import require_not_negative, wide_dtype
 from kleene.backends.common.limits import as_limit
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.weight_names import warn_of_numbers_left
@@ -82,7 +82,7 @@ def path_counts(
     """
     require_graph(graph)
     if source is None or not isinstance(source, Hashable):
-        raise RequestError(f"source must be one vertex, not {source!r}")
+        raise RequestError(Code("source"), f" must be one vertex, not {source!r}")
     hops, exact = as_flag(hops, "hops"), as_flag(exact, "exact")
     own = None if hops else graph.weight_dtype
     unit, wide = own is None, wide_dtype(graph, hops)

@@ -16,7 +16,7 @@ from kleene.backends.common.limits import as_limit
 from kleene.backends.task import NearestTask, WithinAnswer
 from kleene.engine.call import Timings
 from kleene.engine.prepared import PreparedForm
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph.checks import as_flag
 from kleene.planning.facts import graph_facts
 from kleene.prepared.nearest import nearest
@@ -44,7 +44,7 @@ def prepared_nearest(
     vertices = one_or_more(graph, sources, "sources")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
-        raise RequestError("facilities is empty: name at least one vertex")
+        raise RequestError(Code("facilities"), " is empty: name at least one vertex")
     ask = make_ask("nearest", sources=len(vertices), threads=threads)
     ask = ask._replace(keywords=("sources",))
     bound = as_limit(limit, graph, dtype)
@@ -72,7 +72,11 @@ def prepared_within(
     require_not_negative(graph_facts(graph), "within", USE_SSSP)
     reverse = as_flag(reverse, "reverse")
     if limit is None:
-        raise RequestError("within needs a limit; limit=math.inf returns all that is reached")
+        raise RequestError(
+            "within needs a ",
+            Code("limit"),
+            advice=[Text(Code("limit=math.inf"), " returns all that is reached")],
+        )
     rows = (
         np.arange(graph.n, dtype=graph.id_dtype)
         if sources is None

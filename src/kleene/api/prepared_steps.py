@@ -106,7 +106,7 @@ def _customizer(device: str) -> Callable[..., Customization]:
     """Return what computes the values of pairs on a device, which must be there."""
     kind = as_devices(device, None)[0]
     if kind not in DEVICES:
-        raise RequestError(no_such("device", device, DEVICES))
+        raise RequestError(no_such("device", device, DEVICES), option="device")
     if kind == "cpu":
         return customize
     from kleene.backends.cuda import prepared_customize

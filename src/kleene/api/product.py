@@ -22,7 +22,7 @@ from kleene.api.product_factors import (
 from kleene.backends.task import ProductTask
 from kleene.engine.arrays import caller_memory
 from kleene.engine.work import with_idle_memory
-from kleene.errors import MemoryBudgetError, RequestError
+from kleene.errors import Code, MemoryBudgetError, RequestError
 from kleene.graph.checks import as_flag
 from kleene.graph.dlpack import is_foreign, on_gpu, to_library, to_numpy
 from kleene.planning.ask import Ask
@@ -30,6 +30,7 @@ from kleene.planning.facts import Facts
 from kleene.planning.plan import Plan, plan_call
 from kleene.registry import find
 from kleene.registry.product import PRODUCT_SEMIRINGS
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import as_threads
 from kleene.system.progress import reporter
 from kleene.system.suggestions import no_such
@@ -131,7 +132,7 @@ def product(
     [[False, True]]
     """
     if not isinstance(semiring, str) or semiring not in PRODUCT_SEMIRINGS:
-        raise RequestError(no_such("semiring", semiring, PRODUCT_SEMIRINGS))
+        raise RequestError(no_such("semiring", semiring, PRODUCT_SEMIRINGS), option="semiring")
     argmin = as_flag(argmin, "argmin")
     if on_gpu(A) or on_gpu(B):
         from kleene.api.product_on_gpu import product_on_gpu
@@ -172,10 +173,12 @@ def _plan(
     try:
         return plan_call(facts, ask)
     except MemoryBudgetError as error:
-        needed = error.problem.partition(" needs ")[2]
         raise MemoryBudgetError(
-            f"the product of {a.matrix.shape} and {b.matrix.shape} needs {needed}",
-            ["fewer rows of A at a time", *(["argmin=False"] if argmin else [])],
+            f"the product of {a.matrix.shape} and {b.matrix.shape} needs "
+            f"{format_bytes(error.needed)} and {format_bytes(error.available)} are available",
+            advice=["fewer rows of A at a time", *([Code("argmin=False")] if argmin else [])],
+            needed=error.needed,
+            available=error.available,
         ) from None
 
 
@@ -189,10 +192,10 @@ def _out_memory(
     shared = hasattr(out, "detach") and hasattr(out, "numpy")
     array = out.detach().numpy() if shared else to_numpy(out) if is_foreign(out) else out
     if not isinstance(array, np.ndarray):
-        raise RequestError(f"out must be an array, not {type(out).__name__}")
+        raise RequestError(Code("out"), f" must be an array, not {type(out).__name__}")
     memory = caller_memory(array, shape, kind)
     if any(np.may_share_memory(array, factor.matrix) for factor in factors):
-        raise RequestError("out shares memory with A or B; pass another array")
+        raise RequestError(Code("out"), " shares memory with A or B; pass another array")
     return memory
 
 

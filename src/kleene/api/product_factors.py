@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.backends.common.product_form import adds_safely, safe_sum
 from kleene.backends.semiring import SEMIRINGS
-from kleene.errors import PathOverflowError, RequestError
+from kleene.errors import Code, PathOverflowError, RequestError, Text
 from kleene.graph.checks import as_array, require_memory
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.path_room import beyond, safe_length
@@ -89,15 +89,16 @@ def require_type(dtype: np.dtype[Any], name: str, semiring: str) -> None:
                 f"{name} != 0, or what else is a path"
             )
     elif dtype.name not in _TYPES:
-        raise RequestError(f"{name} must be {', '.join(_TYPES[:-1])} or float64, not {dtype}")
+        raise RequestError(Code(name), f" must be {', '.join(_TYPES[:-1])} or float64, not {dtype}")
 
 
 def require_matrix(shape: tuple[int, ...], name: str) -> None:
     """Raise unless a shape has two extents."""
     if len(shape) != 2:
         raise RequestError(
-            f"{name} must be a matrix, not of shape {shape}; a vector is one row, "
-            f"{name}[None, :], or one column, {name}[:, None]"
+            Code(name),
+            f" must be a matrix, not of shape {shape}; a vector is one row, {name}[None, :], "
+            f"or one column, {name}[:, None]",
         )
 
 
@@ -200,9 +201,11 @@ def _require_safe_sums(semiring: str, a: Factor, b: Factor) -> None:
 def _overflow(
     widest: np.dtype[Any], value: int | float, safe: int | float, beside: str = ""
 ) -> PathOverflowError:
-    other = "pass dtype='float64', or " if widest.kind == "i" else ""
-    advice = f"{other}scale the entries of A and B down"
-    return PathOverflowError(f"{beyond(widest, value, safe)}{beside}; {advice}")
+    advice = [Text("pass ", Code("dtype='float64'"))] if widest.kind == "i" else []
+    return PathOverflowError(
+        f"{beyond(widest, value, safe)}{beside}",
+        advice=[*advice, "scale the entries of A and B down"],
+    )
 
 
 def _as_type(dtype: Any, names: tuple[str, ...]) -> np.dtype[Any]:
@@ -211,7 +214,7 @@ def _as_type(dtype: Any, names: tuple[str, ...]) -> np.dtype[Any]:
     except (TypeError, ValueError):
         asked = np.dtype(object)
     if asked.name not in names:
-        raise RequestError(f"dtype must be {' or '.join(names)}, not {dtype!r}")
+        raise RequestError(Code("dtype"), f" must be {' or '.join(names)}, not {dtype!r}")
     return asked
 
 

@@ -23,7 +23,7 @@ from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.product_form import float_form
 from kleene.backends.cuda.product import is_nonnegative_matrix
 from kleene.backends.cuda.runtime.device import Array, Device, open_device
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph.dlpack import library_of, on_gpu, to_library, to_numpy, without_gradients
 from kleene.registry import find
 from kleene.results.device_arrays import DeviceArray
@@ -182,8 +182,9 @@ def _stored(answer: tuple[Any, Any], out: Any, device: Device) -> tuple[Any, Any
     values, to = Array.of(answer[0], device), Array.of(without_gradients(out), device)
     if to.shape != values.shape or to.dtype != values.dtype:
         raise RequestError(
-            f"out must be a {values.dtype} array of shape {values.shape}, and is a {to.dtype} "
-            f"array of shape {to.shape}"
+            Code("out"),
+            f" must be a {values.dtype} array of shape {values.shape}, and is a {to.dtype} "
+            f"array of shape {to.shape}",
         )
     if to.size and to.strides[1] != to.dtype.itemsize:
         raise RequestError("the rows of out must be contiguous")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.prepared.elimination import Fill, count_fill, eliminate
 from kleene.prepared.order import elimination_order
@@ -160,9 +160,11 @@ def relaxation_ceiling(
         count = as_threads(threads) or cores()
         return measure_ceiling(semiring, kind.name, predecessors, count, seconds)
     if device not in ("cuda", "emulated"):
-        raise RequestError(no_such("device", device, ("cpu", "cuda", "emulated")))
+        raise RequestError(no_such("device", device, ("cpu", "cuda", "emulated")), option="device")
     if predecessors:
-        raise RequestError("predecessors=True has a ceiling on device='cpu' only")
+        raise RequestError(
+            Code("predecessors=True"), " has a ceiling on ", Code("device='cpu'"), " only"
+        )
     from kleene.backends.cuda.closure_ceiling import measure_ceiling as on_gpu
 
     return on_gpu(device, semiring, kind, nonnegative, seconds)

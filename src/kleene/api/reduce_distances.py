@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kleene.api.arguments import Progress, Vertices, check_call
 from kleene.api.execution import runner_for
 from kleene.engine.reduce import Reduction
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_memory, require_unmasked
 from kleene.results.distance_reduction import DistanceReduction, Reduced, reduce_rows
@@ -128,7 +128,9 @@ def as_edges(bins: Any) -> Array | None:
         return None
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         if bins < 1:
-            raise RequestError(f"bins must be a whole number from 1 on, or edges, and is {bins}")
+            raise RequestError(
+                Code("bins"), f" must be a whole number from 1 on, or edges, and is {bins}"
+            )
         count = int(bins)
         require_memory(16 * (count + 1), f"a histogram of {count:,} bins", "take fewer bins")
         return np.arange(count + 1)
@@ -141,7 +143,9 @@ def as_edges(bins: Any) -> Array | None:
         raise RequestError("bins has edges that do not fit in int64; pass them as floats")
     right = edges.ndim == 1 and len(edges) > 1 and edges.dtype.kind in "iuf"
     if not right or not (edges[1:] > edges[:-1]).all():
-        raise RequestError("bins must be a whole number, or at least two edges in ascending order")
+        raise RequestError(
+            Code("bins"), " must be a whole number, or at least two edges in ascending order"
+        )
     return edges
 
 
@@ -153,6 +157,7 @@ def _require_counts(sources: int, edges: Array | None) -> int:
     require_memory(
         8 * sources * bins,
         f"a histogram of {sources:,} sources in {bins:,} bins",
-        "take fewer bins, or sources=[...]; distance_histogram counts all sources together",
+        "take fewer bins",
+        Text(Code("sources=[...]"), "; distance_histogram counts all sources together"),
     )
     return 8 * sources * bins

@@ -32,7 +32,7 @@ from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
 from kleene.distributed.tile_tasks import TileWork
 from kleene.engine.call import Call, Outcome, Part, Timings
-from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.dense import DenseArcs
 from kleene.planning.facts import graph_facts
@@ -94,8 +94,9 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
     """Answer a call by tiles on the workers of its cluster, into a store."""
     if call.out is None:
         raise RequestError(
-            "tiles stay with the workers, which write rows to a store: give out='d.zarr' in a "
-            "folder that all of them see"
+            "tiles stay with the workers, which write rows to a store: give ",
+            Code("out='d.zarr'"),
+            " in a folder that all of them see",
         )
     began = time.perf_counter()
     path = Path(str(call.out))
@@ -171,7 +172,7 @@ class _Tiles(NamedTuple):
                 f"the tiles of {n:,} vertices need {format_bytes(ceil(n * n * pair_bytes))} and as "
                 f"much again to work on, and the {len(cluster.slots)} threads of the workers have "
                 f"{format_bytes(memory)} each, of which tiles may take half",
-                ("more workers, or workers with more memory", *_narrower(paths)),
+                advice=["more workers, or workers with more memory", *_narrower(paths)],
             )
         return cls(graph, plan, replace(work, grid=layout.grid), cluster, layout, pair_bytes)
 
@@ -227,7 +228,7 @@ def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
 
 
 def _narrower(paths: bool) -> tuple[str, ...]:
-    return ("predecessors=False",) if paths else ()
+    return (Code("predecessors=False"),) if paths else ()
 
 
 # ---- graphs that are matrices -------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between, spans
 from kleene.graph.labels import is_missing
@@ -57,8 +57,10 @@ def _absent(row: int, count: int, columns: dict[str, Array]) -> GraphError:
     turn = ", ".join(f"{name} {values.tolist()[row]!r}" for name, values in columns.items())
     others = f", and {count - 1:,} others" if count > 1 else ""
     return GraphError(
-        f"row {row} of the turns ({turn}) is no turn in the graph{others}: an arc is missing, or "
-        "the two do not meet; pass missing='ignore' to leave such rows out"
+        f"row {row} of the turns ({turn}) is no turn in the graph{others}: an arc is "
+        "missing, or the two do not meet; pass ",
+        Code("missing='ignore'"),
+        " to leave such rows out",
     )
 
 
@@ -132,5 +134,5 @@ def _as_delay(value: Any) -> float:
     except OverflowError:  # an integer beyond all floats
         delay = np.nan
     if not delay > -np.inf:
-        raise RequestError(f"u_turns must be a delay or 'forbidden', not {value!r}")
+        raise RequestError(Code("u_turns"), f" must be a delay or 'forbidden', not {value!r}")
     return delay

@@ -11,7 +11,7 @@ from kleene.api.apsp import apsp
 from kleene.api.arguments import Vertices, as_vertices, require_graph
 from kleene.api.sssp import sssp
 from kleene.api.turn_tables import turns_of, u_turns_of
-from kleene.errors import MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.turns import FORBIDDEN, Expansion, expand
 from kleene.graph.weight_names import warn_of_numbers_left
@@ -87,7 +87,7 @@ class TurnGraph:
     ) -> None:
         require_graph(graph)
         if not isinstance(missing, str) or missing not in ("error", "ignore"):
-            raise RequestError(f"missing must be 'error' or 'ignore', not {missing!r}")
+            raise RequestError(Code("missing"), f" must be 'error' or 'ignore', not {missing!r}")
         self.graph = graph
         table = {"from": [], "via": [], "to": []} if turns is None else turns
         listed = turns_of(graph, table, missing == "ignore")
@@ -175,7 +175,7 @@ class TurnGraph:
     ) -> TurnResult:
         for name in ("reverse", "pairs", "out"):
             if options.get(name):
-                raise RequestError(f"a TurnGraph does not take {name}=")
+                raise RequestError("a TurnGraph does not take ", Code(f"{name}="))
         warn_of_numbers_left(self.graph)
         columns = None if targets is None else as_vertices(self.graph, targets, "targets")
         if columns is not None:  # all copies of the targets
@@ -187,8 +187,12 @@ class TurnGraph:
             cycle = self._expansion.vertex[np.array(error.cycle)]
             raise NegativeCycleError(self.graph.label(cycle).tolist()) from None
         except MemoryBudgetError as error:
-            advice = [each for each in error.advice if not each.startswith("out=")]
-            raise MemoryBudgetError(error.problem, advice) from None
+            raise MemoryBudgetError(
+                error.problem,
+                advice=[text for option, text in error.advice if option != "out"],
+                needed=error.needed,
+                available=error.available,
+            ) from None
         return TurnResult(self.graph, self._expansion, result, columns)
 
     def __repr__(self) -> str:

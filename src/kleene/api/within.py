@@ -21,7 +21,7 @@ from kleene.api.number_arguments import as_count
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import WithinTask
 from kleene.engine.call import Timings
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.ask import Ask
@@ -127,7 +127,11 @@ def within(
     )
     if limit is None and k is None:
         raise RequestError(
-            "within needs a limit or k; limit=math.inf returns all that the sources reach"
+            "within needs a ",
+            Code("limit"),
+            " or ",
+            Code("k"),
+            advice=[Text(Code("limit=math.inf"), " returns all that the sources reach")],
         )
     most = None if k is None else as_count(k, "k")
     ask = make_ask(

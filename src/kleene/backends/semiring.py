@@ -98,4 +98,4 @@ def semiring(name: str | Semiring) -> Semiring:
         return name
     if isinstance(name, str) and name in SEMIRINGS:
         return SEMIRINGS[name]
-    raise RequestError(no_such("semiring", name, SEMIRINGS))
+    raise RequestError(no_such("semiring", name, SEMIRINGS), option="semiring")

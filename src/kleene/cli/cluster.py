@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
+
+if TYPE_CHECKING:
+    from kleene.errors import Code
 
 __all__ = ["Cluster"]
 
@@ -43,7 +45,7 @@ class Cluster:
     @contextmanager
     def keywords(self) -> Iterator[dict[str, Any]]:
         """Yield the keyword of the call, if a cluster is asked for; end what was started here."""
-        from kleene.errors import RequestError
+        from kleene.errors import RequestError, reworded
 
         if self.on is not None and self.workers is not None:
             raise RequestError("--on names a cluster and --workers starts one; give one of them")
@@ -54,7 +56,12 @@ class Cluster:
             try:
                 yield {"on": client}
             except RequestError as error:  # it names the keyword of the call
-                raise RequestError(re.sub(r"\bon=", "workers=", str(error))) from None
+                raise RequestError(reworded(error, _started_here)) from None
+
+
+def _started_here(code: Code) -> Code:
+    """Return the keyword for processes of this machine in place of that for a cluster."""
+    return type(code)("workers=") if code.name == "on" else code
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def exit_on_error() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_in_one_line(reworded: Callable[[str], str]) -> Iterator[None]:
+def warnings_in_one_line(reworded: Callable[[Any], str]) -> Iterator[None]:
     """Print Kleene's warnings as messages, reworded."""
     import warnings
 
@@ -66,7 +66,8 @@ def warnings_in_one_line(reworded: Callable[[str], str]) -> Iterator[None]:
         if not issubclass(category, GraphWarning):
             shown(message, category, *place, **more)
             return
-        _print_error(f"warning: {reworded(str(message))}")
+        told = message.args[0] if isinstance(message, Warning) else message  # it knows its code
+        _print_error(f"warning: {reworded(told)}")
 
     warnings.showwarning = show
     try:

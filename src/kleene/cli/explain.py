@@ -13,7 +13,6 @@ from kleene.cli.options import Input, Limit, Method, Output, Predecessors
 from kleene.cli.output import line
 from kleene.cli.solve import SourceVertices
 from kleene.cli.summaries import graph_fields, plan_fields
-from kleene.cli.wording import without_calls
 
 __all__ = ["explain"]
 
@@ -63,4 +62,4 @@ def explain(
             **on,
         )
     document = {"command": "explain", "graph": graph_fields(read), "plan": plan_fields(plan)}
-    output.show(document, lambda: line(without_calls(str(plan))))
+    output.show(document, lambda: line(str(plan)))

@@ -61,9 +61,9 @@ class CommandGroup(TyperGroup):
         _write(formatter, sections)
 
     def invoke(self, ctx: Any) -> Any:
-        def reworded(message: str) -> str:
+        def reworded(message: Any) -> str:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            return message if command is None else in_options(message, command)
+            return str(message) if command is None else in_options(message, command)
 
         try:
             with warnings_in_one_line(reworded):

@@ -236,7 +236,7 @@ def _keywords(
     name: str, row: MeasureRow, graph: Graph, ends: Endpoints, options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the keywords of a call; raise for an option that the measure does not have."""
-    from kleene.errors import RequestError
+    from kleene.errors import Code, RequestError, Text
 
     flags = {"hops", "reverse", "edges", "endpoints", "exact"}
     given = {
@@ -251,10 +251,10 @@ def _keywords(
             raise RequestError(f"{name} needs one source: kleene measure {name} GRAPH SOURCE")
         given["source"] = sources[0]
     refused = [
-        f"{key}={value if isinstance(value, bool) else ''}"  # --raw is normalized=False
+        Code(f"{key}={value if isinstance(value, bool) else ''}")  # --raw is normalized=False
         for key, value in sorted(given.items())
         if key not in row.keywords
     ]
     if refused:
-        raise RequestError(f"{name} has no {' and no '.join(refused)}")
+        raise RequestError(f"{name} has no ", Text.joined(" and no ", refused))
     return given

@@ -214,12 +214,19 @@ class Input:
     def read_with_format(self, threads: int | None = None) -> tuple[Graph, str]:
         """Read the graph; return it and the name of its format."""
         from kleene import io
+        from kleene.errors import RequestError
         from kleene.system.progress import reporter
 
         with reporter(True, f"reading {self.file}") as report:
-            graph, format = io.read_with_format(
-                self.file, self.format, threads=threads, progress=report, **self.reader_options()
-            )
+            try:
+                graph, format = io.read_with_format(
+                    self.file, self.format, threads=threads, progress=report,
+                    **self.reader_options(),
+                )  # fmt: skip
+            except RequestError as error:
+                if self.oneway is None or error.option != "directed":
+                    raise
+                raise RequestError("--oneway is for edge lists and Parquet") from None
         return graph.unlabelled() if self.unlabelled else graph, format
 
     def reader_options(self) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def read_table(
     columns come in the order of ``parsers`` and ``optional``. Other columns are ignored, or
     without ``others`` refused where a column is missing.
     """
-    from kleene.errors import FormatError, RequestError
+    from kleene.errors import FormatError, RequestError, message_of
 
     name = "<stdin>" if path == "-" else path
     known = {**parsers, **(optional or {})}
@@ -98,7 +98,7 @@ def read_table(
             for column, at in columns.items():
                 table[column].append(known[column](row[at]))
         except (RequestError, ValueError) as error:
-            raise FormatError(f"{name}:{number}: {error}") from None
+            raise FormatError(f"{name}:{number}: ", message_of(error)) from None
     if not any(table.values()):
         raise FormatError(f"{name}: found no rows, expected lines of {', '.join(parsers)}")
     return table

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,19}")  # int64 has no more digits
 
 def parse_vertex(graph: Graph, text: str) -> Any:
     """Return the label that a text spells, or raise with near labels."""
-    from kleene.errors import GraphError, RequestError
+    from kleene.errors import GraphError, RequestError, message_of
 
     labels = graph.labels
     label: Any = int(text) if _NUMBER.fullmatch(text) else text
@@ -30,7 +30,7 @@ def parse_vertex(graph: Graph, text: str) -> Any:
     try:
         graph.index(label)
     except GraphError as error:
-        raise RequestError(str(error)) from None
+        raise RequestError(message_of(error)) from None
     return label
 
 

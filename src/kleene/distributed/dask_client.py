@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from kleene.errors import ClusterError, KleeneError, RequestError
+from kleene.errors import ClusterError, Code, KleeneError, RequestError
 from kleene.system.formatting import type_name
 
 __all__ = [
@@ -37,7 +37,8 @@ def import_dask() -> Any:
         return import_module("dask.distributed")
     except ImportError:
         raise RequestError(
-            'on= needs dask.distributed: pip install "kleene[dask]", here and on the workers'
+            Code("on="),
+            ' needs dask.distributed: pip install "kleene[dask]", here and on the workers',
         ) from None
 
 
@@ -83,7 +84,7 @@ def open_client(on: Any) -> Iterator[Any]:
     dask = import_dask()
     if isinstance(on, dask.Client):
         if on.asynchronous:
-            raise RequestError("on must be a client that is not asynchronous")
+            raise RequestError(Code("on"), " must be a client that is not asynchronous")
         if on.status in ("closing", "closed") or on.scheduler is None:
             raise ClusterError("on is a client that is closed: open another one")
         _check_workers(on)
@@ -91,8 +92,9 @@ def open_client(on: Any) -> Iterator[Any]:
         return
     if not isinstance(on, str):
         raise RequestError(
-            "on must be a dask.distributed.Client or the address of a scheduler "
-            f"('tcp://10.0.0.1:8786'), not {type_name(on)}"
+            Code("on"),
+            " must be a dask.distributed.Client or the address of a scheduler "
+            f"('tcp://10.0.0.1:8786'), not {type_name(on)}",
         )
     try:
         client = dask.Client(on, set_as_default=False)

@@ -98,8 +98,11 @@ class _PieceError(KleeneError):
     """An error on a worker: which one, and what it said."""
 
     def __init__(self, worker: str, error: BaseException) -> None:
-        super().__init__(worker, error)
+        super().__init__(f"worker {worker}: {error}")
         self.worker, self.error = worker, error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.worker, self.error)
 
 
 # ---- on a worker --------------------------------------------------------------------------------
@@ -114,7 +117,9 @@ def run_piece(shared: SharedGraph, work: Work) -> _Done | _NoGraph | _Refused:
             raise MemoryBudgetError(
                 f"it needs {format_bytes(work.memory)}, and the worker may take "
                 f"{format_bytes(limit)}",
-                ("workers with a higher memory limit",),
+                advice=["workers with a higher memory limit"],
+                needed=work.memory,
+                available=limit,
             )
         graph = find_graph(shared, worker)
         if graph is None:
@@ -294,5 +299,8 @@ def _outcome(future: Any, name: str, workers: Workers) -> _Done | _NoGraph | _Re
         raise task_failed(name, failed) from failed
     place, cause = f"{name}, on worker {failed.worker}", failed.error
     if isinstance(cause, MemoryBudgetError):
-        raise MemoryBudgetError(f"{place}: {cause.problem}", cause.advice) from None
+        raise MemoryBudgetError(
+            f"{place}: ", cause.problem, advice=[text for _, text in cause.advice],
+            needed=cause.needed, available=cause.available,
+        ) from None  # fmt: skip
     raise task_failed(place, cause) from cause

@@ -35,7 +35,7 @@ from kleene.backends.task import Task
 from kleene.distributed.ledger import Entry
 from kleene.distributed.round_files import MatrixFile, RoundFiles
 from kleene.distributed.store import Piece, Store, StoreSpec, ledger_of
-from kleene.errors import NegativeCycleError, RequestError
+from kleene.errors import Code, NegativeCycleError, RequestError
 
 __all__ = ["OpenRounds", "RoundCounts", "close_in_rounds"]
 
@@ -84,8 +84,9 @@ def close_in_rounds(
     form = engine_form("tiled", task)
     if form.method != "tiled":
         raise RequestError(
-            f"path lengths may exceed half of what {task.dtype} holds, and rounds add without a "
-            "check: ask for dtype='float64'"
+            f"path lengths may exceed half of what {task.dtype} holds, and rounds add "
+            "without a check: ask for ",
+            Code("dtype='float64'"),
         )
     folder = RoundFiles.folder_of(path)
     open_files = partial(

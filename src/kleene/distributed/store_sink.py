@@ -27,7 +27,7 @@ from kleene.distributed.stored_results import plan_reading, stored_answer
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows
 from kleene.engine.planned import Planned, as_planned_here, planned
-from kleene.errors import RequestError, StoreError
+from kleene.errors import Code, RequestError, StoreError
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.cost_model import count_sources
 from kleene.planning.device_choice import choose_device, require_device_name
@@ -117,8 +117,9 @@ class BlockWriter(Writer):
         """
         if self._shared is not None and not os.path.exists(self._shared.path):
             raise RequestError(
-                "out must be in a folder that every worker sees, and on "
-                f"{socket.gethostname()} there is no {self._shared.path}"
+                Code("out"),
+                f" must be in a folder that every worker sees, and on {socket.gethostname()} "
+                f"there is no {self._shared.path}",
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -240,8 +241,9 @@ def _with_tiles(path: Path, spec: StoreSpec, found: Store) -> StoreSpec:
     tiles = {name: found.spec.call[name] for name in TILES if name in found.spec.call}
     if tiles and not found.finished:
         raise StoreError(
-            f"{path} was begun in tiles on a cluster, and is not finished: give on= to "
-            "resume it, or choose another name"
+            f"{path} was begun in tiles on a cluster, and is not finished: give ",
+            Code("on="),
+            " to resume it, or choose another name",
         )
     return record_tiles(spec, tiles)
 
@@ -292,7 +294,9 @@ def _usual_memory() -> int:
 
 def _named(path: Path) -> Path:
     if path.suffix not in STORE_SUFFIXES:
-        raise RequestError(f"out must name an .npy file or a .zarr directory, not {str(path)!r}")
+        raise RequestError(
+            Code("out"), f" must name an .npy file or a .zarr directory, not {str(path)!r}"
+        )
     return path
 
 

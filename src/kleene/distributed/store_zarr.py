@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from kleene.distributed.ledger import naming, sync_folder
 from kleene.distributed.store_writer import DISTANCES, PARTIAL, StoreWriter, refuse_existing
 from kleene.engine.pieces import Piece
-from kleene.errors import MemoryBudgetError, RequestError, StoreError
+from kleene.errors import Code, MemoryBudgetError, RequestError, StoreError, Text
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 from kleene.system.threads import uninterrupted
@@ -111,13 +111,15 @@ class ZarrWriter(StoreWriter):
         needed, available = rows * self.spec.row_items * dtype.itemsize, available_memory()
         if available is not None and needed > available:
             advice = (
-                f"zarr.open_array('{self.path / name}') to read a part",
-                "out='distances.npy', which is mapped into memory",
+                Text(Code(f"zarr.open_array('{self.path / name}')"), " to read a part"),
+                Text(Code("out='distances.npy'"), ", which is mapped into memory"),
             )
             raise MemoryBudgetError(
                 f"the {name} in {self.path} take {format_bytes(needed)} and "
                 f"{format_bytes(available)} are available",
-                advice,
+                advice=advice,
+                needed=needed,
+                available=available,
             )
         return self.read(name, 0, rows)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kleene.engine.call import Call, Out, Part, Sink, Writer
 from kleene.engine.pieces import Piece
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.planning.plan import Plan
 from kleene.system.atomic_file import atomic_array
 
@@ -80,13 +80,16 @@ def _shapes(call: Call) -> tuple[tuple[int, int], tuple[int, ...]]:
 def caller_memory(out: Out, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return the array that a caller brought for values of a shape and type, checked."""
     if not isinstance(out, np.ndarray):
-        raise RequestError(f"out must be an array or a file name, not {type(out).__name__}")
+        raise RequestError(
+            Code("out"), f" must be an array or a file name, not {type(out).__name__}"
+        )
     if out.shape != shape or out.dtype != dtype or not out.flags.writeable:
         kind = "" if out.flags.writeable else "read-only "
         raise RequestError(
-            f"out must be a writable {dtype} array of shape {shape}, and is a "
-            f"{kind}{out.dtype} array of shape {out.shape}"
+            Code("out"),
+            f" must be a writable {dtype} array of shape {shape}, and is a {kind}{out.dtype} "
+            f"array of shape {out.shape}",
         )
     if not out.flags.c_contiguous:
-        raise RequestError("out must be C-contiguous")
+        raise RequestError(Code("out"), " must be C-contiguous")
     return out

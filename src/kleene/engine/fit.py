@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kleene.engine.call import Call
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 
 __all__ = ["REFUSED", "RUNNERS", "SINKS", "require_fit", "runner_of", "sink_of"]
 
@@ -22,18 +22,24 @@ RUNNERS = ("here", "devices", "cluster")
 
 #: What a call cannot have, and what to do instead.
 REFUSED = {
-    ("row", "cluster"): "one source is one search: leave out on=, or give sources=[...]",
-    ("rows", "cluster"): (
-        "workers write rows to a store, never through this process: give out='d.zarr' in a "
-        "folder that all of them see; or targets=[...] for a small answer; or use "
-        "reduce_distances for sums and maxima"
+    ("row", "cluster"): Text(
+        "one source is one search: leave out ", Code("on="), ", or give ", Code("sources=[...]")
     ),
-    ("array", "cluster"): "with on=, out is the name of a store: out='d.zarr'",
-    ("device", "devices"): (  # but a matrix, which is gathered on the first
-        "keep='device' leaves the answer on one device: name one of them in devices, or leave out "
-        "keep"
+    ("rows", "cluster"): Text(
+        "workers write rows to a store, never through this process: give ",
+        Code("out='d.zarr'"),
+        " in a folder that all of them see; or ",
+        Code("targets=[...]"),
+        " for a small answer; or use reduce_distances for sums and maxima",
     ),
-    ("device", "cluster"): "on= leaves nothing on a device: leave out keep",
+    ("array", "cluster"): Text(
+        "with ", Code("on="), ", out is the name of a store: ", Code("out='d.zarr'")
+    ),
+    ("device", "devices"): Text(  # but a matrix, which is gathered on the first
+        Code("keep='device'"),
+        " leaves the answer on one device: name one of them in devices, or leave out keep",
+    ),
+    ("device", "cluster"): Text(Code("on="), " leaves nothing on a device: leave out keep"),
 }
 
 

@@ -20,7 +20,7 @@ from kleene.planning.ask import Ask
 from kleene.planning.device_split import choose_devices
 from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
-from kleene.planning.plan import Plan
+from kleene.planning.plan import FEWER_ROWS, IN_A_FILE, Plan
 from kleene.prepared import files
 from kleene.prepared.cache import Preparation
 from kleene.prepared.climbs import answer_by_climbs
@@ -105,16 +105,15 @@ class PreparedForm:
         memory = 0 if ask.output.given else entries * dtype.itemsize
         available = memory_for(memory)
         if memory > available:
-            possible = {
-                "sources": "sources=[...] for some of the rows",
-                "out": "out='distances.npy' to keep the values in a file",
-            }
+            possible = {"sources": FEWER_ROWS, "out": IN_A_FILE}
             several = what.sources != 1
             advice = [text for name, text in possible.items() if several and ask.advises(name)]
             raise MemoryBudgetError(
                 f"{what.problem} on {graph.n:,} vertices needs {format_bytes(memory)} and "
                 f"{format_bytes(available)} are available",
-                advice or ["a machine with more memory"],
+                advice=advice or ["a machine with more memory"],
+                needed=memory,
+                available=available,
             )
         device, why_devices = _device(ask), ""
         names: tuple[str, ...] = ()
@@ -203,5 +202,5 @@ def _device(ask: Ask) -> str:
     if ask.where.device == "auto":
         return "cpu" if ask.output.keep == "host" else "cuda"
     if ask.where.device not in DEVICES:
-        raise RequestError(no_such("device", ask.where.device, ("auto", *DEVICES)))
+        raise RequestError(no_such("device", ask.where.device, ("auto", *DEVICES)), option="device")
     return ask.where.device

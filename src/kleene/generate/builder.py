@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.generate import checks
 from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
@@ -42,7 +42,7 @@ class GraphBuilder:
         self.threads = as_threads(arguments["threads"])
         self.progress: Progress | None = arguments["progress"]
         if self.progress is not None and not callable(self.progress):
-            raise RequestError(f"progress must be a function, not {self.progress!r}")
+            raise RequestError(Code("progress"), f" must be a function, not {self.progress!r}")
         self.work = 0
 
     def require_memory(self, n: int, arcs: int, drawn: int = 0) -> None:

@@ -6,7 +6,7 @@ import math
 import operator
 from typing import Any
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph.checks import is_masked
 
 __all__ = ["as_count", "as_proportion", "as_seed", "as_threshold"]
@@ -23,9 +23,9 @@ def as_count(value: Any, name: str, least: int = 0, most: int = MOST_VERTICES) -
     try:
         count = operator.index(value)
     except TypeError:
-        raise RequestError(f"{name} must be an integer, not {value!r}") from None
+        raise RequestError(Code(name), f" must be an integer, not {value!r}") from None
     if not least <= count <= most:
-        raise RequestError(f"{name} must be from {least} to {most:,}, but is {count:,}")
+        raise RequestError(Code(name), f" must be from {least} to {most:,}, but is {count:,}")
     return count
 
 
@@ -36,11 +36,15 @@ def as_proportion(value: Any, name: str, most: float = 1.0) -> float:
             raise TypeError
         proportion = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise RequestError(f"{name} must be a number from 0 to {most:g}, not {value!r}") from None
+        raise RequestError(
+            Code(name), f" must be a number from 0 to {most:g}, not {value!r}"
+        ) from None
     if not 0 <= proportion <= most:  # also false for NaN
         percent = most == 1 and 1 < proportion <= 100
         advice = f"; for {proportion:g} % pass {proportion / 100:g}" if percent else ""
-        raise RequestError(f"{name} must be from 0 to {most:g}, but is {proportion:g}{advice}")
+        raise RequestError(
+            Code(name), f" must be from 0 to {most:g}, but is {proportion:g}{advice}"
+        )
     return proportion
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene import _native
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.generate import checks
 from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
@@ -64,9 +64,11 @@ def small_world(
     n = checks.as_count(n, "n", most=checks.MOST_PAIRED_VERTICES)
     k = checks.as_count(k, "k")
     if k % 2 == 1:
-        raise RequestError(f"k must be even (k / 2 neighbours on either side), but is {k}")
+        raise RequestError(
+            Code("k"), f" must be even (k / 2 neighbours on either side), but is {k}"
+        )
     if k >= max(n, 1):
-        raise RequestError(f"k must be less than n = {n}, but is {k}")
+        raise RequestError(Code("k"), f" must be less than n = {n}, but is {k}")
     p = checks.as_proportion(p, "p")
     builder.require_memory(n, n * k, drawn=n * k // 2)
     drawn = builder.draw_arcs(_native.small_world_edges, n, k // 2, checks.as_threshold(p))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError, message_of
 from kleene.graph.checks import as_array, as_weights
 from kleene.graph.core import Graph
 from kleene.graph.dlpack import is_foreign, to_numpy
@@ -80,7 +80,7 @@ def _lengths(result: Batch, weighted: bool) -> Array | None:
     if not weighted:
         return None
     if result.lengths is None:
-        raise RequestError("weighted=True needs weights; pass weights=, one per arc")
+        raise RequestError(Code("weighted=True"), " needs weights; pass weights=, one per arc")
     lengths = np.asarray(result.lengths, dtype=np.float64)
     if lengths.shape != result.tails.shape:
         raise GraphError(f"got {lengths.size} weights for {len(result.tails)} arcs")
@@ -206,9 +206,11 @@ def _part(at: int, item: Any, size: int | None, weights: Any) -> tuple[int, Arra
         try:
             g = Graph.from_any(item)
         except GraphError as error:
-            if "null_value=" not in str(error):
+            if not any(option == "null_value" for option, _ in error.advice):
                 raise
-            made = f"Graph.from_dense({name}, null_value=...)"
-            raise GraphError(f"{name}: {error}, in a graph of its own: {made}") from None
+            made = Code(f"Graph.from_dense({name}, null_value=...)")
+            raise GraphError(
+                f"{name}: ", message_of(error), ", in a graph of its own: ", made
+            ) from None
         return g.n, np.stack(g.coo[:2]), g.weights if weights is None else to_numpy(weights)
     return size, _edge_index(item, name), to_numpy(weights)

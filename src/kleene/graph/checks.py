@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene._native import BadArc
-from kleene.errors import GraphError, MemoryBudgetError, RequestError
+from kleene.errors import Code, GraphError, MemoryBudgetError, RequestError
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt, copied, is_frozen
 from kleene.system.formatting import format_bytes
@@ -125,7 +125,7 @@ def as_ids(values: ArrayLike, name: str) -> Array:
     """Return a one-dimensional, contiguous int32 or int64 array of vertex ids."""
     array = as_array(values, name)
     if array.ndim != 1:
-        raise GraphError(f"{name} must be one-dimensional, but has shape {array.shape}")
+        raise GraphError(Code(name), f" must be one-dimensional, but has shape {array.shape}")
     if array.size == 0:
         return np.empty(0, dtype=np.int32)
     if array.dtype.kind == "f":
@@ -137,9 +137,9 @@ def as_ids(values: ArrayLike, name: str) -> Array:
             raise GraphError(f"{name}[{at}] is {array[at]}, which is not an integer vertex id")
         return array.astype(np.int64)
     if array.dtype.kind in "US":
-        raise GraphError(f"{name} must hold vertex ids, not names; {_FOR_NAMES}")
+        raise GraphError(Code(name), f" must hold vertex ids, not names; {_FOR_NAMES}")
     if array.dtype.kind not in "iu":
-        raise GraphError(f"{name} must hold integer vertex ids, not {array.dtype}")
+        raise GraphError(Code(name), f" must hold integer vertex ids, not {array.dtype}")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         at = int(array.argmax())
         raise GraphError(f"{name}[{at}] is {array[at]}, too large for a vertex id")
@@ -180,7 +180,7 @@ def weight_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     if kind == "f":
         return np.dtype(np.float32 if size <= 4 else np.float64)
     if kind not in "biu":
-        raise GraphError(f"{name} must hold real numbers, not {dtype}")
+        raise GraphError(Code(name), f" must hold real numbers, not {dtype}")
     return np.dtype(np.int32 if size <= (2 if kind == "u" else 4) else np.int64)
 
 
@@ -217,13 +217,13 @@ def as_flag(value: Any, name: str) -> bool:
     """Return a value that is True or False."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise RequestError(f"{name} must be True or False, not {value!r}")
+    raise RequestError(Code(name), f" must be True or False, not {value!r}")
 
 
 def as_seed(seed: Any) -> int:
     """Return a seed of random numbers."""
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
-        raise RequestError(f"seed must be a whole number from 0 on, not {seed!r}")
+        raise RequestError(Code("seed"), f" must be a whole number from 0 on, not {seed!r}")
     return int(seed)
 
 
@@ -231,7 +231,7 @@ def as_name(value: Any, what: str) -> Any:
     """Return the name of a column or attribute: anything that can be one."""
     if isinstance(value, Hashable):
         return value
-    raise GraphError(f"{what} must be a name, not {type(value).__name__}")
+    raise GraphError(Code(what), f" must be a name, not {type(value).__name__}")
 
 
 def id_dtype(n: int) -> np.dtype[Any]:
@@ -272,11 +272,11 @@ def explain_bad_arc(
     return GraphError(f"the {fault} of arc {at} is vertex {ids[at]}, which is {problem}")
 
 
-def require_memory(needed: int, what: str, advice: str) -> None:
+def require_memory(needed: int, what: str, *advice: str) -> None:
     """Raise MemoryBudgetError if ``needed`` bytes exceed the available memory."""
     available = memory_for(needed)
     if needed > available:
-        raise over_budget(needed, available, what, advice)
+        raise over_budget(needed, available, what, *advice)
 
 
 def memory_for(most: int) -> int:
@@ -288,9 +288,12 @@ def memory_for(most: int) -> int:
     return unlimited if available is None else available
 
 
-def over_budget(needed: int, available: int, what: str, advice: str) -> MemoryBudgetError:
+def over_budget(needed: int, available: int, what: str, *advice: str) -> MemoryBudgetError:
     """Return the error for work that takes more memory than there is."""
     return MemoryBudgetError(
-        f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available; "
-        f"{advice}"
+        f"{what} needs {format_bytes(needed)}, but {format_bytes(available)} are available",
+        advice=advice,
+        lead="; ",
+        needed=needed,
+        available=available,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph import checks
 from kleene.graph.forms import CSR, csr_to_coo
 from kleene.graph.frozen import adopt
@@ -77,7 +77,7 @@ def _require_rows(csr: CSR, needed: int, available: int) -> None:
     needed += sum(array.nbytes for array in csr if array is not None)
     if needed > available:
         raise checks.over_budget(
-            needed, available, "a graph that keeps its rows", "pass keep_rows=False"
+            needed, available, "a graph that keeps its rows", Text("pass ", Code("keep_rows=False"))
         )
 
 
@@ -160,8 +160,8 @@ def canonical_csr(
     except _native.MemoryNeeded as needed:
         raise checks.over_budget(
             needed.args[0], available, f"a graph of {n:,} vertices",
-            "if few vertices have arcs, renumber them to 0 .. n - 1, as "
-            "kleene.Graph.from_table does",
+            "if few vertices have arcs, renumber them to 0 .. n - 1",
+            Text("make it by ", Code("kleene.Graph.from_table"), ", which renumbers them"),
         ) from None  # fmt: skip
     if combine == "sum":
         checks.require_finite(csr[2])
@@ -237,7 +237,9 @@ def from_csr(
         return graph
     if not graph.stats.symmetric:
         raise GraphError(
-            "directed=False, but some arc has no reverse arc of the same weight; "
-            "omit directed=False, or use symmetrise()"
+            Code("directed=False"),
+            ", but some arc has no reverse arc of the same weight; omit ",
+            Code("directed=False"),
+            ", or use symmetrise()",
         )
     return graph._derived(graph.csr, directed=False)

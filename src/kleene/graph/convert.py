@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import as_array, as_name, as_weights
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.labels import as_labels, is_missing
-from kleene.graph.weight_names import NumbersLeft, keeping_numbers_left, named_weight
+from kleene.graph.weight_names import UNWEIGHTED, NumbersLeft, keeping_numbers_left, named_weight
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -38,7 +38,7 @@ Array = NDArray[Any]
 
 def _require_square(shape: tuple[int, ...], what: str) -> int:
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise GraphError(f"{what} must be square, but has shape {shape}")
+        raise GraphError(Code(what), f" must be square, but has shape {shape}")
     return shape[0]
 
 
@@ -121,8 +121,9 @@ def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
         have = sum(weight in data for *_, data in edges)
     if have:
         raise GraphError(
-            f"{have:,} of {len(edges):,} edges have the attribute {weight!r}, but not the edge "
-            f"{missing!r}; give it one, or pass weight=None for an unweighted graph"
+            f"{have:,} of {len(edges):,} edges have the attribute {weight!r}, but not the "
+            f"edge {missing!r}",
+            advice=["give it one", UNWEIGHTED],
         )
     known = sorted({str(key) for *_, data in edges for key in data})
     raise no_such_weight(weight, "edge attribute", known)
@@ -144,7 +145,8 @@ def no_such_weight(name: Any, what: str, known: Sequence[str]) -> GraphError:
     """Return the error for a weight that was named and is not there."""
     has = f"there are {', '.join(map(repr, known))}" if known else "there are none"
     return GraphError(
-        f"no {what} {name!r} for the weights: {has}; pass weight=None for an unweighted graph"
+        f"no {what} {name!r} for the weights: {has}",
+        advice=[UNWEIGHTED],
     )
 
 
@@ -170,8 +172,8 @@ def _values(values: list[Any], what: str) -> Array | None:
     missing = [at for at, value in enumerate(values) if value is None]
     if missing and len(missing) < len(values):
         raise GraphError(
-            f"{what}: edge {missing[0]} of {len(values):,} has none; give every edge one, or pass "
-            "weight=None for an unweighted graph"
+            f"{what}: edge {missing[0]} of {len(values):,} has none",
+            advice=["give every edge one", UNWEIGHTED],
         )
     return None if missing or not values else as_weights(np.array(values), what)
 
@@ -262,8 +264,8 @@ def _payload_weights(
     unsupported = [t for t in numbers if not issubclass(t, (int, float, np.number))]
     if unsupported or values.ndim != 1:
         raise GraphError(
-            f"edge payloads of type {unsupported[0].__name__} are not weights; pass weight=, "
-            "a function of the payload, or weight=None for an unweighted graph"
+            f"edge payloads of type {unsupported[0].__name__} are not weights",
+            advice=[Text("pass ", Code("weight="), ", a function of the payload"), UNWEIGHTED],
         )
     return _values(payloads, "the edge weights")
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.errors import DeviceError, GraphError
+from kleene.errors import Code, DeviceError, GraphError
 from kleene.graph import checks, convert, derive
 from kleene.graph.constructors import Constructors, Progress
 from kleene.graph.dense import DenseArcs
@@ -125,13 +125,15 @@ class Graph(Storage, Constructors):
         graph.__dict__.pop("placed", None)
         graph.__dict__.pop("_incoming", None)
         if not isinstance(device, str):
-            raise DeviceError(f"device must be a name, not {device!r}")
+            raise DeviceError(Code("device"), f" must be a name, not {device!r}")
         if split_name(device)[0] in INDEXED:
             # By name: it is in a layer above, and is imported only when needed.
             placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
             graph.__dict__.update(placed=placed)
         elif device != "cpu":
-            raise DeviceError(no_such("device", device, ("cuda", "cpu", "emulated")))
+            raise DeviceError(
+                no_such("device", device, ("cuda", "cpu", "emulated")), option="device"
+            )
         return graph
 
     @property

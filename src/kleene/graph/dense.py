@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import as_array, as_weights, is_masked, require_memory, weight_dtype
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
@@ -48,7 +48,7 @@ class DenseArcs:
         require_memory(
             m * (4 + dtype.itemsize),
             f"the CSR form of {m:,} arcs",
-            "use a dense method: method='tiled'",
+            Text("use a dense method: ", Code("method='tiled'")),
         )
         neighbors, weights = np.empty(m, np.int32), np.empty(m, dtype)
         threads = threads_for(self.matrix.size)
@@ -111,9 +111,13 @@ def _require_known_zeros(entries: Array) -> None:
         share = 100 * zeros / (entries.size - len(entries))
         raise GraphError(
             f"{counted(zeros, 'entry', 'entries')} of the matrix off the diagonal "
-            f"{'is' if zeros == 1 else 'are'} zero ({share:.3g} %), and none "
-            "means 'no arc': pass null_value=0 if a zero is no arc, as in an adjacency matrix, or "
-            "null_value=inf if it is an arc of weight 0"
+            f"{'is' if zeros == 1 else 'are'} zero ({share:.3g} %), and "
+            "none means 'no arc'",
+            advice=[
+                Text(Code("null_value=0"), " if a zero is no arc, as in an adjacency matrix"),
+                Text(Code("null_value=inf"), " if it is an arc of weight 0"),
+            ],
+            lead=": pass ",
         )
 
 
@@ -150,7 +154,7 @@ def _null(null_value: Any, dtype: np.dtype[Any]) -> int | float | None:
     if null_value is None:
         return None
     if not isinstance(null_value, (numbers.Real, np.bool_)):
-        raise GraphError(f"null_value must be a number, not {null_value!r}")
+        raise GraphError(Code("null_value"), f" must be a number, not {null_value!r}")
     number: Any = null_value
     if dtype.kind == "f":
         try:

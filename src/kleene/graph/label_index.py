@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import id_dtype, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.system.cached_property import cached_property
@@ -105,17 +105,17 @@ class LabelIndex:
         shown = repr(label.item() if isinstance(label, np.generic) else label)
         if len(shown) > 60:
             shown = shown[:57] + "..."
-        advice = ""
+        advice = Text()
         if self._labels is None:
             if not isinstance(label, (int, np.integer)):
-                advice = "; this graph has no labels"
-            raise GraphError(f"no vertex {shown}: {describe_labels(None, self._n)}{advice}")
+                advice = Text("; this graph has no labels")
+            raise GraphError(f"no vertex {shown}: {describe_labels(None, self._n)}", advice)
         near = [repr(name) for name in self._near(label)]
         if near:
-            advice = f"; did you mean {' or '.join(near)}?"
+            advice = Text(f"; did you mean {' or '.join(near)}?")
         elif isinstance(label, (int, np.integer)) and 0 <= label < self._n:
-            advice = "; for vertices by position use graph.unlabelled()"
-        raise GraphError(f"no vertex {shown}: {describe_labels(self._labels, self._n)}{advice}")
+            advice = Text("; for vertices by position use ", Code("graph.unlabelled()"))
+        raise GraphError(f"no vertex {shown}: {describe_labels(self._labels, self._n)}", advice)
 
     def _near(self, label: Any) -> list[Any]:
         """Return up to three labels that look like this one."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import require_memory, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt, frozen
@@ -41,7 +41,7 @@ NAME_BYTES = 300
 def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     """Return labels as a frozen array of length ``n``: integers, or Python objects."""
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise GraphError(f"labels must be one-dimensional, but has shape {labels.shape}")
+        raise GraphError(Code("labels"), f" must be one-dimensional, but has shape {labels.shape}")
     require_unmasked(labels, "labels", "give every vertex a label")
     labels = as_numpy(labels, "labels")
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
@@ -57,9 +57,11 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     try:
         distinct = n if rising else len(set(array.tolist()))
     except TypeError as error:
-        raise GraphError(f"labels must be hashable: {error}") from None
+        raise GraphError(Code("labels"), f" must be hashable: {error}") from None
     if distinct != n:
-        raise GraphError(f"labels must be unique, but only {distinct} of {n} are distinct")
+        raise GraphError(
+            Code("labels"), f" must be unique, but only {distinct} of {n} are distinct"
+        )
     return array
 
 
@@ -81,7 +83,7 @@ def _from_sequence(labels: Iterable[Any], n: int) -> Array:
         given = list(islice(labels, n + 1))
     except TypeError:
         kind = type(labels).__name__
-        raise GraphError(f"labels must be a sequence of {n} names, not {kind}") from None
+        raise GraphError(Code("labels"), f" must be a sequence of {n} names, not {kind}") from None
     if given and {type(label) for label in given} == {int}:
         with suppress(OverflowError):
             return np.array(given, dtype=np.int64)
@@ -109,7 +111,7 @@ def ids_from_numbers(sources: Array, targets: Array) -> tuple[Array, Array, Arra
     require_memory(  # both ends and the order of them, several times; or the table and new ends
         128 * len(sources) if sparse else 9 * span + 32 * len(sources),
         f"numbering the vertices of {len(sources):,} arcs",
-        "pass relabel=False if the vertices are numbered 0 .. n - 1",
+        Text("pass ", Code("relabel=False"), " if the vertices are numbered 0 .. n - 1"),
     )
     if sparse:
         names, inverse = np.unique(np.concatenate([sources, targets]), return_inverse=True)

@@ -55,7 +55,7 @@ def beyond(dtype: np.dtype[Any], reach: int | float, safe: int | float | None = 
 
 
 def overflow_error(
-    widest: np.dtype[Any], reach: int | float, advice: str, safe: int | float | None = None
+    widest: np.dtype[Any], reach: int | float, *advice: str, safe: int | float | None = None
 ) -> PathOverflowError:
     """Return the error for path values that are not safe in the widest type of their kind."""
-    return PathOverflowError(f"{beyond(widest, reach, safe)}; {advice}")
+    return PathOverflowError(beyond(widest, reach, safe), advice=advice)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError
 from kleene.graph.checks import as_flag, as_ids, as_name, as_weights, require_unmasked
 from kleene.graph.construct import from_directions
 from kleene.graph.convert import no_such_weight
@@ -76,8 +76,9 @@ def as_column(values: Any, what: str) -> Array:
         array = np.fromiter(given, dtype=object, count=len(given))
     if array.ndim != 1:
         raise GraphError(
-            f"{what} must hold one value in each row, but has the shape {array.shape}; pass a "
-            "list, or a column of numbers or text"
+            Code(what),
+            f" must hold one value in each row, but has the shape {array.shape}; pass a "
+            "list, or a column of numbers or text",
         )
     return array
 

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kleene.errors import GraphError, GraphWarning
+from kleene.errors import Code, GraphError, GraphWarning, Text
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
 __all__ = [
+    "UNWEIGHTED",
     "WEIGHT_NAMES",
     "ChosenWeight",
     "NumbersLeft",
@@ -37,6 +38,9 @@ __all__ = [
 ]
 
 WEIGHT_NAMES = ("weight", "w", "cost", "length", "distance", "time", "minutes", "km")
+
+#: What to do without weights.
+UNWEIGHTED = Text("pass ", Code("weight=None"), " for an unweighted graph")
 
 _NUMBERS = re.compile(r"u?int\d+|float\d*|halffloat|double|decimal.*")  # types of pandas, Arrow...
 _INDEX = re.compile(
@@ -63,8 +67,9 @@ def named_weight(names: Iterable[Any], what: str = "columns") -> Any:
     if len(known) > 1:
         listed = " and ".join(map(repr, known))
         raise GraphError(
-            f"the {what} {listed} may be the weights: say which, weight={known[0]!r}, or pass "
-            "weight=None for an unweighted graph"
+            f"the {what} {listed} may be the weights",
+            advice=[Text("say which, ", Code(f"weight={known[0]!r}")), UNWEIGHTED],
+            lead=": ",
         )
     return known[0] if known else None
 
@@ -109,9 +114,9 @@ def holds_numbers(column: Any) -> bool:
 class NumbersLeft:
     """The columns of numbers that might have been the weights of a graph without weights."""
 
-    def __init__(self, names: Sequence[Any], advice: str = "") -> None:
+    def __init__(self, names: Sequence[Any], advice: str | None = None) -> None:
         self.names = names
-        self._advice = advice or f"weight={names[0]!r}"
+        self._advice = advice or Code(f"weight={names[0]!r}")
         self._said = False
 
     def warn(self) -> None:
@@ -121,10 +126,16 @@ class NumbersLeft:
         self._said = True
         listed = ", ".join(map(repr, self.names))
         warnings.warn(
-            f"the graph has no weights, so this call counts hops, but its table has numbers: "
-            f"{listed}. Say which are the weights when the graph is made, {self._advice}; or "
-            "weight=None, if hops are meant",
-            GraphWarning,
+            GraphWarning(
+                Text(
+                    "the graph has no weights, so this call counts hops, but its table has "
+                    f"numbers: {listed}. Say which are the weights when the graph is made, ",
+                    self._advice,
+                    "; or ",
+                    Code("weight=None"),
+                    ", if hops are meant",
+                )
+            ),
             stacklevel=level_of_user(),
         )
 

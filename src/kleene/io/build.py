@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError, message_of
 from kleene.graph import Graph
 from kleene.graph.checks import id_dtype
 from kleene.graph.construct import from_directions
@@ -51,7 +51,14 @@ def weight_options(
         return None, weighted
     named = columns is not None and len(columns) > 2
     if weighted is (weight is None) or (weight is not None and named):
-        raise RequestError(f"weight={weight!r} contradicts weighted= or columns=; give one of them")
+        raise RequestError(
+            Code(f"weight={weight!r}"),
+            " contradicts ",
+            Code("weighted="),
+            " or ",
+            Code("columns="),
+            "; give one of them",
+        )
     return weight, weight is not None
 
 
@@ -60,7 +67,7 @@ def directions_of(source: Source, codes: Array, words: Sequence[Any], name: str)
     try:
         meanings = as_directions(np.array(words, dtype=object), name)
     except GraphError as error:
-        source.fail(str(error))
+        source.fail(message_of(error))
     return meanings[codes]
 
 
@@ -97,7 +104,7 @@ def build_graph(
         if positions is not None:
             graph = graph.with_positions(positions)
     except GraphError as error:
-        source.fail(str(error))
+        source.fail(message_of(error))
     if lines is not None and graph.rows is not None:
         if graph.positions is not None:
             lines = oriented(lines, graph.positions, sources, targets)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import FormatError, GraphError, GraphWarning, RequestError
+from kleene.errors import Code, FormatError, GraphError, GraphWarning, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.convert import no_such_weight
 from kleene.graph.labels import ids_from_numbers
@@ -123,9 +123,16 @@ def _warn_of_header(source: Source, first: FirstLine, arcs: Arcs) -> None:
         return
     words = printable(" and ".join(map(repr, first.words)))
     warnings.warn(
-        f"{printable(source.name)}:{first.line}: took the first line for an edge between {words}, "
-        "which no other line has; pass header=True if it names the columns, header=False if not",
-        GraphWarning,
+        GraphWarning(
+            Text(
+                f"{printable(source.name)}:{first.line}: took the first line for an edge between "
+                f"{words}, which no other line has; pass ",
+                Code("header=True"),
+                " if it names the columns, ",
+                Code("header=False"),
+                " if not",
+            )
+        ),
         stacklevel=level_of_user(),
     )
 
@@ -164,7 +171,9 @@ def find_layout(
     if separator is None:
         separator = guess_separator(line)
     elif len(separator) != 1 or not separator.isascii() or separator in '\r\n"':
-        raise RequestError(f"separator must be a single ASCII character, not {separator!r}")
+        raise RequestError(
+            Code("separator"), f" must be a single ASCII character, not {separator!r}"
+        )
     fields = split_fields(line, separator)
     titles = [unquoted(field) for field in fields]
     named = [c for c in (*(columns or ()), weight, oneway) if isinstance(c, str)]
@@ -224,10 +233,12 @@ def _find_ends(
     """Return the columns of source and target."""
     if columns is not None:
         if len(columns) not in (2, 3):
-            raise RequestError("columns must give the source, the target and optionally the weight")
+            raise RequestError(
+                Code("columns"), " must give the source, the target and optionally the weight"
+            )
         indices = [_column_index(column, names) for column in columns]
         if len(set(indices)) < len(indices):
-            raise RequestError("columns must be distinct")
+            raise RequestError(Code("columns"), " must be distinct")
         return indices[0], indices[1]
     known = known_ends(names or [])
     if known is not None:
@@ -255,8 +266,9 @@ def _find_weight(
         if at in ends:
             end = "source" if at == ends[0] else "target"
             raise RequestError(
-                f"the column {weight!r} is taken for the {end}, and cannot be the weight: say "
-                "which columns are the ends, columns=['from', 'to']"
+                f"the column {weight!r} is taken for the {end}, and cannot be the weight: "
+                "say which columns are the ends, ",
+                Code("columns=['from', 'to']"),
             )
         return at, None
     if columns is not None and len(columns) == 3:
@@ -310,7 +322,9 @@ def write(
     table = sink.suffix == ".csv"
     separator = separator or ("," if table else "\t")
     if separator not in (" ", *SEPARATORS):
-        raise RequestError(f"separator must be a space, tab, comma or semicolon, not {separator!r}")
+        raise RequestError(
+            Code("separator"), f" must be a space, tab, comma or semicolon, not {separator!r}"
+        )
     names = _vertex_names(graph, separator)
     if not table:
         sink.write(_comment(graph).encode())

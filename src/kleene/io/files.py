@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import FormatError, MemoryBudgetError, RequestError
+from kleene.errors import Code, FormatError, MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.labels import unwritable_label
 from kleene.io.dimacs import DIMACS
@@ -172,8 +172,9 @@ def _memory_named(path: PathOrFile) -> Iterator[None]:
     except MemoryError as error:
         said = f" ({error})" if str(error) else ""
         raise MemoryBudgetError(
-            f"reading {path}: the system gave no more memory{said}; use a machine with more "
-            "memory, or raise the limit of the process"
+            f"reading {path}: the system gave no more memory{said}",
+            advice=["use a machine with more memory", "raise the limit of the process"],
+            lead="; ",
         ) from None
 
 
@@ -273,8 +274,9 @@ def detect_format(source: Source, named: str | None = None) -> Format:
         return EDGE_LIST
     source.require_utf8()
     raise FormatError(
-        f'{source.name}: cannot detect the format. For an edge list, pass format="edge_list". '
-        f"{_known()}"
+        f"{source.name}: cannot detect the format. For an edge list, pass ",
+        Code('format="edge_list"'),
+        f". {_known()}",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 
 __all__ = ["Format"]
@@ -73,8 +73,11 @@ class Format:
         ):
             raise GraphError(
                 f"{self.title} files number the vertices from {self.numbered_from} and cannot hold "
-                f"labels such as {graph.label(0)!r}; write graph.unlabelled() to number them in "
-                "their order, or use a format with labels: .csv, .parquet, .graphml or .npz"
+                f"labels such as {graph.label(0)!r}",
+                advice=[
+                    Text("use ", Code("graph.unlabelled()"), " to number them in their order"),
+                    "a format with labels: .csv, .parquet, .graphml or .npz",
+                ],
             )
 
     def _require_narrow(self, labels: NDArray[Any]) -> None:
@@ -97,15 +100,17 @@ class Format:
         }
         for option, value in options.items():
             if option not in known:
-                takes = ", ".join([*known, "threads", "progress"])
                 raise RequestError(
-                    f"{verb} {self.title} has no option {option!r}; its options are {takes}"
+                    f"{verb} {self.title} does not take ",
+                    Code(option),
+                    advice=map(Code, [*known, "threads", "progress"]),
+                    lead="; it takes ",
                 )
             kind = known[option].removesuffix(" | None")
             types, expected = _TYPES[kind.partition("[")[0]]
             absent = value is None and kind != known[option]
             if not absent and not isinstance(value, types):
-                raise RequestError(f"{option} must be {expected}, not {type(value).__name__}")
+                raise RequestError(Code(option), f" must be {expected}, not {type(value).__name__}")
 
 
 #: What an option with such an annotation takes.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError
+from kleene.errors import GraphError, message_of
 from kleene.graph import CSC, CSR, Graph
 from kleene.graph.frozen import adopt
 from kleene.io.format import Format
@@ -89,7 +89,7 @@ def read(source: Source) -> Graph:
             name=source.stem,
         )
     except GraphError as error:
-        source.fail(str(error))
+        source.fail(message_of(error))
 
 
 def write(graph: Graph, sink: Sink) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.errors import FormatError, GraphError
+from kleene.errors import FormatError, GraphError, message_of
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.io.build import build_graph, labels_from_one
@@ -62,7 +62,7 @@ def read(
         except FormatError:
             raise
         except GraphError as error:
-            source.fail(str(error))
+            source.fail(message_of(error))
         graph = graph if weighted else graph.reweight(None)
         graph = graph.symmetrise() if undirected else graph
         return graph._derived(graph.csr, labels=labels_from_one(graph.n), name=source.stem)

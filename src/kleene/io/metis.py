@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph import Graph
 from kleene.io.build import labels_from_one
 from kleene.io.format import Format
@@ -83,8 +83,8 @@ def write(graph: Graph, sink: Sink) -> None:
     weights = graph.weights
     if graph.directed:
         raise GraphError(
-            "METIS files hold undirected graphs only; write graph.symmetrise() or use "
-            "another format"
+            "METIS files hold undirected graphs only",
+            advice=[Text("use ", Code("graph.symmetrise()")), "another format"],
         )
     if weights is not None and (weights.dtype.kind == "f" or weights.min(initial=1) < 1):
         raise GraphError(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.errors import Code, Text
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.convert import no_such_weight
@@ -32,7 +33,7 @@ Array = NDArray[Any]
 
 _CANONICAL = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _EDGE_BYTES = 100  # bound on the memory that an edge takes while the graph is built
-_ADVICE = 'pass labels="id" to name vertices by their ids'
+_ADVICE = Text("pass ", Code('labels="id"'), " to name vertices by their ids")
 _MOST_KNOWN = 20  # attributes that a message lists
 
 
@@ -181,8 +182,12 @@ class NodesAndEdges:
         if values is None:
             lacking = int(np.setdiff1d(np.arange(m), np.asarray(column.rows))[0])
             self._source.fail(
-                f"found an edge without {name!r}, which {len(column.rows):,} of {m:,} edges "
-                "have, expected it on all; pass weight=None for an unweighted graph",
+                Text(
+                    f"found an edge without {name!r}, which {len(column.rows):,} of {m:,} edges "
+                    "have, expected it on all; pass ",
+                    Code("weight=None"),
+                    " for an unweighted graph",
+                ),
                 self._edge_lines[lacking],
             )
         return values

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import FormatError, GraphError
+from kleene.errors import FormatError, GraphError, message_of
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.dense import ambiguous_zeros
@@ -35,7 +35,7 @@ def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Gr
     except FormatError:
         raise
     except (ValueError, TypeError) as error:
-        source.fail(str(error))
+        source.fail(message_of(error))
     graph = graph if directed else graph.symmetrise()
     return graph._derived(graph.csr, name=source.stem)
 

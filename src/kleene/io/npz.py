@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError, KleeneError, RequestError
+from kleene.errors import Code, FormatError, GraphError, KleeneError, RequestError, message_of
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt
@@ -92,10 +92,10 @@ def _read(source: Source, directed: bool | None, mapped: bool) -> Graph:
             if directed is False:
                 graph = graph.symmetrise()
             graph = graph._derived(graph.csr, name=source.stem)
-    except MemoryError:
+    except (MemoryError, FormatError):
         raise
     except (KleeneError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        source.fail(str(error).removeprefix(f"{source.name}: ") or type(error).__name__)
+        source.fail(message_of(error) or type(error).__name__)
     return graph
 
 
@@ -239,7 +239,9 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
         _entry(source, arrays, name, "a Kleene graph") for name in ("offsets", "neighbors")
     )
     if directed is not None:
-        raise RequestError("directed= does not apply to Kleene's .npz files, which store it")
+        raise RequestError(
+            Code("directed="), " does not apply to Kleene's .npz files, which store it"
+        )
     labels = arrays.get("labels")
     if labels is not None and labels.dtype.kind == "U":
         require_memory(

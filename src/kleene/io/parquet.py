@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError, KleeneError, RequestError
+from kleene.errors import Code, GraphError, KleeneError, RequestError, message_of
 from kleene.graph import Graph
 from kleene.graph.checks import as_ids, as_weights, require_memory
 from kleene.graph.convert import no_such_weight
@@ -59,7 +59,9 @@ def read(
     keep_rows: bool = True,
 ) -> Graph:
     if columns is not None and len(columns) not in (2, 3):
-        raise RequestError("columns must name the source, the target and optionally the weight")
+        raise RequestError(
+            Code("columns"), " must name the source, the target and optionally the weight"
+        )
     weight, weighted = weight_options(weight, weighted, columns)
     oneway = [directed] if isinstance(directed, str) else []
     left: NumbersLeft | None = None
@@ -100,7 +102,7 @@ def read(
         sources, targets, labels, n = _ids(ends, relabel)
         weights = as_weights(weights, f"column {table.titles[-1]!r}")
     except GraphError as error:
-        source.fail(str(error))
+        source.fail(message_of(error))
     return build_graph(
         source, sources, targets, weights, n, direction, labels=labels, keep_rows=keep_rows,
         left=left,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import GraphError
+from kleene.errors import GraphError, message_of
 from kleene.graph import Graph
 from kleene.io.build import X_NAMES, Y_NAMES
 from kleene.io.fields import guess_separator, is_number, split_fields, unquoted
@@ -46,7 +46,7 @@ def with_positions_from(path: PathOrFile, graph: Graph, names: Array, threads: i
         try:
             return graph.with_positions(xy)
         except GraphError as error:
-            source.fail(str(error))
+            source.fail(message_of(error))
 
 
 def _read_text(source: Source, numbers: bool) -> tuple[Any, Array, Array]:

@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import FormatError, MemoryBudgetError, RequestError
+from kleene.errors import FormatError, MemoryBudgetError, RequestError, Text
 from kleene.graph.checks import require_memory
 from kleene.graph.core import Progress
 from kleene.system.cached_property import cached_property
@@ -125,7 +125,8 @@ class Source:
     def error(self, what: str, line: int | None = None) -> FormatError:
         """Return the error for a line, or for the whole file."""
         where = self.name if line is None else f"{self.name}:{line}"
-        return FormatError(printable(f"{where}: {what}"))
+        parts = Text(where, ": ", what).parts
+        return FormatError(*(type(part)(printable(part)) for part in parts))
 
     def fail(self, what: str, line: int | None = None) -> NoReturn:
         """Raise the error for a line, or for the whole file."""

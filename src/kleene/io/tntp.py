@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.convert import no_such_weight
 from kleene.graph.labels import ids_from_numbers
@@ -136,9 +136,12 @@ def _zones(
     if len(zones) and through is None:
         raise RequestError(
             f"{text.source.name}:{line}: paths may not pass zones, nodes below {first}, and "
-            f"{len(zones):,} of them have links in and out. Pass through=False to forbid it: links "
-            "to zone z then end at a vertex -z, and a trip from zone 1 to zone 2 is a path from 1 "
-            "to -2. Or pass through=True to let paths pass zones"
+            f"{len(zones):,} of them have links in and out. Pass ",
+            Code("through=False"),
+            " to forbid it: links to zone z then end at a vertex -z, and a trip from zone 1 "
+            "to zone 2 is a path from 1 to -2. Or pass ",
+            Code("through=True"),
+            " to let paths pass zones",
         )
     return zones
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.task import LoadsTask
 from kleene.engine.call import Timings
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
 from kleene.planning.plan import Plan
@@ -234,7 +234,7 @@ class Loads(LongTable):
         [(0, 1, 5.0), (1, 2, 5.0)]
         """
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 0:
-            raise RequestError(f"count must be a number of arcs, and is {count!r}")
+            raise RequestError(Code("count"), f" must be a number of arcs, and is {count!r}")
         best = np.argsort(-self.arcs, kind="stable")[:count]
         tails, heads = (self.graph.label(end[best]).tolist() for end in self.graph.coo[:2])
         return list(zip(tails, heads, self.arcs[best].tolist(), strict=True))

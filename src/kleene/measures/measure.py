@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.engine.call import Timings
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
 from kleene.planning.plan import Plan
@@ -137,7 +137,7 @@ class Measure(LongTable):
         [(1, 2.0), (2, 2.0), (0, 0.0)]
         """
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 0:
-            raise RequestError(f"count must be a number of vertices, and is {count!r}")
+            raise RequestError(Code("count"), f" must be a number of vertices, and is {count!r}")
         best = np.argsort(-self.values, kind="stable")[:count]
         return list(zip(self.graph.label(best).tolist(), self.values[best].tolist(), strict=True))
 

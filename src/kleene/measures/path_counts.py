@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.backends.common.path_lengths import swallowed_weights
 from kleene.engine.call import Timings
-from kleene.errors import RequestError, VerificationError
+from kleene.errors import Code, RequestError, Text, VerificationError
 from kleene.graph import Graph
 from kleene.graph.checks import memory_for, over_budget
 from kleene.graph.frozen import adopt
@@ -53,8 +53,10 @@ def count_paths(graph: Graph, distances: Array, source: int, hops: bool, exact: 
             most if exact else _FLOAT_WORDS, available,
         )  # fmt: skip
     except _native.MemoryNeeded as needed:
-        advice = "leave out exact=True, or set a limit" if exact else "set a limit"
-        raise over_budget(needed.args[0], available, "the number of paths", advice) from None
+        advice = [Text("leave out ", Code("exact=True"))] if exact else []
+        raise over_budget(
+            needed.args[0], available, "the number of paths", *advice, Text("set a ", Code("limit"))
+        ) from None
     if isinstance(words, tuple):
         raise swallowed_weights(graph, *words)
     if words is None:
@@ -86,8 +88,12 @@ def _as_floats(words: Array, n: int) -> Array:
 
 def _too_many() -> RequestError:
     return RequestError(
-        "some vertex has more shortest paths than the largest float, 1.8e308: pass exact=True for "
-        "whole numbers, or set a limit"
+        "some vertex has more shortest paths than the largest float, 1.8e308",
+        advice=[
+            Text("pass ", Code("exact=True"), " for whole numbers"),
+            Text("set a ", Code("limit")),
+        ],
+        lead=": ",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.backends.task import ComponentsTask
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.registry import find
 
@@ -27,7 +27,10 @@ def refuse_zero_cycles(graph: Graph) -> None:
     if len(within):
         tail, head = graph.label(int(tails[within[0]])), graph.label(int(heads[within[0]]))
         raise RequestError(
-            f"the arc from {tail!r} to {head!r} has weight zero and lies on a cycle of such arcs, "
-            "so the number of shortest paths is not defined; contract the vertices, give the arc a "
-            "small weight, or count arcs with hops=True"
+            f"the arc from {tail!r} to {head!r} has weight zero and lies on a cycle of such "
+            "arcs, so the number of shortest paths is not defined",
+            advice=[
+                "contract the vertices, give the arc a small weight",
+                Text("count arcs with ", Code("hops=True")),
+            ],
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.errors import DeviceError, RequestError
+from kleene.errors import Code, DeviceError, RequestError, Text
 from kleene.planning.ask import Ask
 from kleene.planning.cost_model import has_gpu_cost
 from kleene.planning.dtype_choice import choose_dtype
@@ -64,7 +64,7 @@ def choose_device(facts: Facts, ask: Ask, machine: Machine) -> tuple[str, str]:
 def require_device_name(device: str) -> None:
     """Raise RequestError for a kind of device that does not exist on any machine."""
     if device not in ("auto", *DEVICES):
-        raise RequestError(no_such("device", device, ("auto", *DEVICES)))
+        raise RequestError(no_such("device", device, ("auto", *DEVICES)), option="device")
 
 
 def _gpu_pays(facts: Facts, ask: Ask, machine: Machine) -> tuple[bool, str]:
@@ -114,9 +114,12 @@ def _require_device(device: str, machine: Machine) -> None:
     if device in machine.devices:
         return
     why = dict(machine.absent).get(device)
-    instead = "; device='emulated' runs the same kernels on the CPU" if device == "cuda" else ""
+    emulated = Text(Code("device='emulated'"), " runs the same kernels on the CPU; ")
     raise DeviceError(
-        f"device {device!r} ({DEVICES[device]}) is not available here: "
-        + (why or f"there are {', '.join(map(repr, machine.devices))}")
-        + f"{instead}; see `kleene doctor`"
+        f"device {device!r} ({DEVICES[device]}) is not available here: ",
+        why or f"there are {', '.join(map(repr, machine.devices))}",
+        "; ",
+        emulated if device == "cuda" else "",
+        "see `kleene doctor`",
+        option="device",
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph.path_room import beyond, holds, overflow_error
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
@@ -69,7 +69,7 @@ def _fitting_dtype(facts: Facts, ask: Ask) -> tuple[np.dtype[Any], str]:
         return wide, beyond(own, bound)
     if ask.what.dtype is not None:
         return wide, "the widest type there is"
-    raise overflow_error(wide, bound, _advice(ask, wide))
+    raise overflow_error(wide, bound, *_advice(ask, wide))
 
 
 def _fitting_widths(
@@ -86,7 +86,7 @@ def _fitting_widths(
         return wide, beyond(own, widest, sign * _safe_width(own))
     if ask.what.dtype is not None:
         return wide, "the widest type there is"
-    raise overflow_error(wide, widest, _advice(ask, wide), sign * _safe_width(wide))
+    raise overflow_error(wide, widest, *_advice(ask, wide), safe=sign * _safe_width(wide))
 
 
 def _safe_width(dtype: np.dtype[Any]) -> int:
@@ -94,12 +94,15 @@ def _safe_width(dtype: np.dtype[Any]) -> int:
     return int(np.iinfo(dtype).max) - 1
 
 
-def _advice(ask: Ask, widest: np.dtype[Any]) -> str:
+def _advice(ask: Ask, widest: np.dtype[Any]) -> list[str]:
     """Return what to do about path values that are too large, in terms of the call."""
     if widest.kind == "f":
-        return f"scale the weights down; {NO_ARC} or give them the weight inf"
-    other = "pass dtype='float64'" if ask.advises("dtype") else "make the weights float64"
-    return f"{other}, or scale the weights down; {NO_ARC}"
+        return [f"scale the weights down; {NO_ARC} or give them the weight inf"]
+    wider = Text("pass ", Code("dtype='float64'"))
+    return [
+        wider if ask.advises("dtype") else "make the weights float64",
+        f"scale the weights down; {NO_ARC}",
+    ]
 
 
 def _as_value_dtype(dtype: str) -> np.dtype[Any]:
@@ -111,24 +114,29 @@ def _as_value_dtype(dtype: str) -> np.dtype[Any]:
     if asked is None or asked.name not in allowed:
         question = did_you_mean(dtype, allowed)
         raise RequestError(
-            f"dtype must be int32, int64, float32 or float64, not {dtype!r}"
-            + (f"; {question}" if question else "")
+            Code("dtype"),
+            f" must be int32, int64, float32 or float64, not {dtype!r}",
+            advice=[question] if question else [],
         )
     return asked
 
 
 def _require_fit(facts: Facts, ask: Ask, chosen: np.dtype[Any], asked: np.dtype[Any]) -> None:
     if chosen.kind == "b":
-        raise RequestError("a boolean closure takes no dtype: its values are True and False")
+        raise RequestError(
+            "a boolean closure takes no ", Code("dtype"), ": its values are True and False"
+        )
     if chosen.kind == "f" and asked.kind == "i":
-        raise RequestError(f"dtype {asked} cannot hold {chosen} path values")
+        raise RequestError(Code("dtype"), f" {asked} cannot hold {chosen} path values")
     if ask.what.semiring == "min_plus" and not holds(asked, facts.path_bound):
         if asked == np.float64:
-            raise overflow_error(asked, facts.path_bound, _advice(ask, asked))
-        advice = "leave out dtype, or pass a wider one"
+            raise overflow_error(asked, facts.path_bound, *_advice(ask, asked))
+        advice = [Text("leave out ", Code("dtype")), "pass a wider one"]
         if not ask.advises("dtype"):
-            advice = "use a wider type"
-        raise RequestError(f"{asked} is too narrow: {beyond(asked, facts.path_bound)}; {advice}")
+            advice = ["use a wider type"]
+        raise RequestError(
+            f"{asked} is too narrow: {beyond(asked, facts.path_bound)}", advice=advice
+        )
     if ask.what.semiring == "max_min":
         if asked.kind == "f":
             highest: int | float = float(np.finfo(asked).max)
@@ -136,5 +144,6 @@ def _require_fit(facts: Facts, ask: Ask, chosen: np.dtype[Any], asked: np.dtype[
             highest = int(np.iinfo(asked).max)
         if not (-highest <= facts.min_weight and facts.max_weight < highest):
             raise RequestError(
-                f"dtype {asked} cannot hold weights from {facts.min_weight} to {facts.max_weight}"
+                Code("dtype"),
+                f" {asked} cannot hold weights from {facts.min_weight} to {facts.max_weight}",
             )

@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from kleene.backends.common import predecessors
-from kleene.errors import GraphError, MemoryBudgetError, RequestError
+from kleene.errors import Code, GraphError, MemoryBudgetError, RequestError, Text
 from kleene.graph.path_room import holds
 from kleene.planning.ask import Ask, Decision
 from kleene.planning.cost_model import count_sources
@@ -36,7 +36,15 @@ from kleene.system.formatting import format_bytes
 from kleene.system.html import PLAIN_LIST, card, tag
 from kleene.system.machine import Machine
 
-__all__ = ["Plan", "check_semantics", "make_plan", "plan_call", "with_notes"]
+__all__ = [
+    "FEWER_ROWS",
+    "IN_A_FILE",
+    "Plan",
+    "check_semantics",
+    "make_plan",
+    "plan_call",
+    "with_notes",
+]
 
 #: Calls that take less memory are not checked against what is free: to ask costs 50 us.
 _SMALL = 2**26  # bytes
@@ -44,6 +52,10 @@ _SMALL = 2**26  # bytes
 #: Seconds for which a larger call is not checked again, and the part of what was available that it
 #: may take. To ask costs 0.6 ms in a container with 16 cores, as much as a search on a GPU.
 _REUSED, _SMALL_PART = 1.0, 1 / 16
+
+#: What makes an answer fit in memory.
+FEWER_ROWS = Text(Code("sources=[...]"), " for some of the rows")
+IN_A_FILE = Text(Code("out='distances.npy'"), " to keep the values in a file")
 
 
 @dataclass(frozen=True)
@@ -336,7 +348,8 @@ def _plan(ask: Ask, made: Made, memory: Memory) -> Plan:
 def check_semantics(facts: Facts, ask: Ask) -> None:
     if ask.what.limited and facts.min_weight < 0:
         raise RequestError(
-            "limit needs weights that are not negative: a path may pass the limit and come back"
+            Code("limit"),
+            " needs weights that are not negative: a path may pass the limit and come back",
         )
     if ask.what.semiring == "max_times" and facts.m:
         low, high = facts.min_weight, facts.max_weight
@@ -374,17 +387,19 @@ def _require_memory(memory: Memory, size: Size, facts: Facts, ask: Ask, made: Ma
     if ask.output.given and not ask.output.block_rows:  # fewer rows save work only
         several = samples > 0
     possible = {
-        "samples": (samples > 0, f"samples={samples} for an estimate"),
-        "sources": (several, "sources=[...] for some of the rows"),
-        "out": (several and in_memory, "out='distances.npy' to keep the values in a file"),
-        "predecessors": (ask.what.predecessors, "predecessors=False"),
-        "dtype": (fits, f"dtype={narrower!r}"),
+        "samples": (samples > 0, Text(Code(f"samples={samples}"), " for an estimate")),
+        "sources": (several, FEWER_ROWS),
+        "out": (several and in_memory, IN_A_FILE),
+        "predecessors": (ask.what.predecessors, Code("predecessors=False")),
+        "dtype": (fits, Code(f"dtype={narrower!r}")),
     }
     advice = [text for name, (saves, text) in possible.items() if saves and ask.advises(name)]
     raise MemoryBudgetError(
         f"{ask.what.problem} on {size.n:,} vertices needs {format_bytes(memory.needed)} and "
         f"{format_bytes(memory.available)} are available",
-        advice or ["a machine with more memory"],
+        advice=advice or ["a machine with more memory"],
+        needed=memory.needed,
+        available=memory.available,
     )
 
 

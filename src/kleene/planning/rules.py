@@ -246,18 +246,25 @@ def choose_method(facts: Facts, ask: Ask, device: str) -> tuple[Method, str]:
         assert row is not None, rule
         reason = f"{rule.method}: {rule.reason}"
     if ask.what.semiring not in row.semirings:
-        raise RequestError(f"method {row.name!r} does not take the semiring {ask.what.semiring!r}")
+        raise RequestError(
+            f"method {row.name!r} does not take the semiring {ask.what.semiring!r}",
+            option="method",
+        )
     if not row.negative and facts.min_weight < 0:
         raise RequestError(
             f"method {row.name!r} needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; leave the method to 'auto'"
+            f"{facts.min_weight:g}",
+            option="method",
+            advice=["leave the method to 'auto'"],
         )
     for name, value in ask.where.options:
         if name not in row.options:
             takes = (
                 f"it takes {', '.join(map(repr, row.options))}" if row.options else "it has none"
             )
-            raise RequestError(f"method {row.name!r} has no option {name!r}; {takes}")
+            raise RequestError(
+                f"method {row.name!r} has no option {name!r}; {takes}", option="options"
+            )
         reason += f", with {name} = {value}"
     return row, reason
 
@@ -273,7 +280,8 @@ def unknown_method(ask: Ask, devices: Sequence[str]) -> NoReturn:
         there = dict.fromkeys(repr(row.device) for row in methods(ask.what.problem))
         raise RequestError(
             f"{ask.what.problem} does not run on device {ask.where.device!r}; it runs on "
-            + " and ".join(there)
+            + " and ".join(there),
+            option="device",
         )
     where = f" for {ask.what.problem}" + ("" if anywhere else f" on device {ask.where.device!r}")
     message = no_such("method", ask.where.method, dict.fromkeys(row.name for row in rows), where)
@@ -285,4 +293,4 @@ def unknown_method(ask: Ask, devices: Sequence[str]) -> NoReturn:
         message += f"; {ask.where.method!r} is for device {' and '.join(map(repr, others))}"
     elif problems:
         message += f"; {ask.where.method!r} is a method of {' and '.join(problems)}"
-    raise RequestError(message)
+    raise RequestError(message, option="method")

@@ -27,7 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kleene import _native
 from kleene.backends.common.cycles import is_negative
-from kleene.errors import NegativeCycleError
+from kleene.errors import Code, NegativeCycleError, Text
 from kleene.graph import Graph
 from kleene.graph.path_room import overflow_error
 from kleene.prepared.elimination import Elimination
@@ -193,8 +193,8 @@ def narrow_values(
     wide = np.dtype(np.int64)
     most = int(np.iinfo(wide).max) // 2 - 1
     if stats.path_bound > most:
-        advice = "pass dtype='float64', or scale the weights down"
-        raise overflow_error(wide, stats.path_bound, advice, most)
+        advice = (Text("pass ", Code("dtype='float64'")), "scale the weights down")
+        raise overflow_error(wide, stats.path_bound, *advice, safe=most)
     heaviest = int(stats.max_weight)
     if stats.negative or heaviest >= too_long:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.errors import KleeneError, MemoryBudgetError, RequestError
+from kleene.errors import Code, KleeneError, MemoryBudgetError, RequestError, Text
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory
 
@@ -39,7 +39,7 @@ MOST_TRIANGLES = 10**12
 _ADVICE = (
     "search the graph as it is, by kl.sssp or kl.apsp: graphs without small separators, such as "
     "social networks, do not gain by elimination",
-    "pass a better order=",
+    Text("pass a better ", Code("order=")),
 )
 
 
@@ -83,12 +83,13 @@ def too_much(
         return MemoryBudgetError(
             f"{joins}, which take {about}{format_bytes(fill.bytes)}; a prepared graph may take "
             f"{format_bytes(most_bytes)} here",
-            _ADVICE,
+            advice=_ADVICE,
         )
     if fill.triangles > slack * MOST_TRIANGLES:
         return RequestError(
             f"{joins} and relax {about}{fill.triangles:.2g} triangles for each set of weights, "
-            f"more than {MOST_TRIANGLES:.0e}; {', or '.join(_ADVICE)}"
+            f"more than {MOST_TRIANGLES:.0e}",
+            advice=_ADVICE,
         )
     return None
 

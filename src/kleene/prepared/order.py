@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph.checks import MOST_INT32_VERTICES
 from kleene.graph.core import Graph
 from kleene.system.machine import threads_for
@@ -172,8 +172,9 @@ def as_order(order: ArrayLike, n: int) -> Array:
     array = np.asarray(order)
     if array.shape != (n,) or (n and array.dtype.kind not in "iu"):
         raise RequestError(
-            f"order must hold the positions of all {n:,} vertices, the first to be eliminated "
-            f"first; this has shape {array.shape} and type {array.dtype}"
+            Code("order"),
+            f" must hold the positions of all {n:,} vertices, the first to be eliminated "
+            f"first; this has shape {array.shape} and type {array.dtype}",
         )
     if n and not 0 <= array.min() <= array.max() < n:
         raise RequestError(

@@ -148,9 +148,9 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
     'queue'
     """
     if problem is not None and problem not in PROBLEMS:
-        raise RequestError(no_such("problem", problem, PROBLEMS))
+        raise RequestError(no_such("problem", problem, PROBLEMS), option="problem")
     if device is not None and device not in DEVICES:
-        raise RequestError(no_such("device", device, DEVICES))
+        raise RequestError(no_such("device", device, DEVICES), option="device")
     return _offered(problem, device)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kleene.backends.common.walks import Walks
 from kleene.backends.task import NearestTask, WithinAnswer, WithinTask
 from kleene.engine.call import Timings
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
@@ -229,7 +229,7 @@ class Nearest(LongTable):
         """Return paths by position."""
         whole = isinstance(rank, (int, np.integer)) and not isinstance(rank, bool)
         if not whole or not 0 <= rank < self.k:
-            raise RequestError(f"rank must be from 0 to {self.k - 1}, and is {rank!r}")
+            raise RequestError(Code("rank"), f" must be from 0 to {self.k - 1}, and is {rank!r}")
         rows = self._rows(ends)
         return self._follow(ends, self._which[rows, rank], self._distances[rows, rank])
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kleene.backends.common.walks import Walks, follow_links
 from kleene.backends.task import WithinAnswer
 from kleene.engine.call import Timings
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.results.display import reach_html
@@ -122,7 +122,9 @@ class Reach(LongTable):
         -1 for the sources. None when the call had ``predecessors=False``.
         """
         if not self.reverse:
-            raise RequestError("next_hops is for answers of reverse=True; this has predecessors")
+            raise RequestError(
+                "next_hops is for answers of ", Code("reverse=True"), "; this has predecessors"
+            )
         return self._links
 
     @cached_property

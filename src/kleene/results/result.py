@@ -14,7 +14,7 @@ from kleene.backends.answer import Answer
 from kleene.backends.common.walks import Walks, cyclic, follow_links
 from kleene.backends.semiring import SEMIRINGS
 from kleene.engine.call import Call, Outcome, Timings
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.label_index import is_one_vertex
 from kleene.graph.no_path import NO_HOPS
@@ -240,7 +240,9 @@ class Result:
         kept = self._answer.kept
         if kept is None:
             raise RequestError(
-                "this result is in host memory: call with keep='device' to leave it on the GPU"
+                "this result is in host memory: call with ",
+                Code("keep='device'"),
+                " to leave it on the GPU",
             )
         values, found = kept.values, kept.predecessors
         if self._single:
@@ -736,5 +738,7 @@ class Result:
         """Return the links of the search trees of some rows: the vertex before, or after, each."""
         links = self._answer.links(rows)
         if links is None:
-            raise RequestError("paths need predecessors: make the call with predecessors=True")
+            raise RequestError(
+                "paths need predecessors: make the call with ", Code("predecessors=True")
+            )
         return links

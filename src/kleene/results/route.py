@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.backends.common.walks import Walks
-from kleene.errors import GraphError
+from kleene.errors import Code, GraphError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.results.display import route_html
@@ -115,8 +115,8 @@ class Route:
         positions = self.graph.positions
         if positions is None:
             raise GraphError(
-                "the graph has neither geometry nor positions: give its vertices coordinates with "
-                "graph.with_positions(xy)"
+                "the graph has neither geometry nor positions: give its vertices coordinates with ",
+                Code("graph.with_positions(xy)"),
             )
         points: NDArray[np.float64] = positions[places]
         return points

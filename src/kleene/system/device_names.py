@@ -29,7 +29,8 @@ def split_name(name: str) -> tuple[str, int | None]:
     if kind not in INDEXED or not (number.isascii() and number.isdecimal()):
         raise RequestError(
             f"no device {name!r}: a device has a name such as 'cpu' or 'cuda', or 'cuda:1' for one "
-            "of several GPUs"
+            "of several GPUs",
+            option="device",
         )
     return kind, int(number)
 

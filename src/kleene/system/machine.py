@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene import _native
-from kleene.errors import KleeneError, RequestError
+from kleene.errors import Code, KleeneError, RequestError
 from kleene.system import nvidia
 from kleene.system.device_names import device_name
 
@@ -128,7 +128,7 @@ def as_threads(threads: Any) -> int | None:
         count = 0
     if not 1 <= count <= MOST_THREADS or isinstance(threads, bool):
         raise RequestError(
-            f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+            Code("threads"), f" must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
         )
     return count
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.system.html import tag
 
 __all__ = ["reporter"]
@@ -32,7 +32,7 @@ def reporter(progress: bool | Report | None, what: str) -> AbstractContextManage
         return nullcontext(progress)
     if progress is True:
         return _notebook_bar(what) if _in_notebook() else _terminal_bar(what)
-    raise RequestError(f"progress must be True, False or a function, not {progress!r}")
+    raise RequestError(Code("progress"), f" must be True, False or a function, not {progress!r}")
 
 
 @contextmanager

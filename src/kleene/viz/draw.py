@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.positions import as_positions
 from kleene.results.components import Components
@@ -118,10 +118,10 @@ def draw(
     """
     for name, value in (("title", title), ("unit", unit)):
         if value is not None and not isinstance(value, str):
-            raise RequestError(f"{name} must be a text, not {value!r}")
+            raise RequestError(Code(name), f" must be a text, not {value!r}")
     for name, flag in (("labels", labels), ("arrows", arrows)):
         if flag is not None and not isinstance(flag, (bool, np.bool_)):
-            raise RequestError(f"{name} must be True or False, not {flag!r}")
+            raise RequestError(Code(name), f" must be True or False, not {flag!r}")
     if path is not None and not isinstance(path, (str, PathLike)):
         raise RequestError(f"path must be the name of a file, not {path!r}")
     subject = as_subject(what, route, Options(target, row, unit))
@@ -129,8 +129,8 @@ def draw(
     if graph.m > _MOST_ARCS or graph.n > _MOST_VERTICES:
         raise RequestError(
             f"the graph has {graph.n:,} vertices and {graph.m:,} arcs, too many to draw (the "
-            f"limits are {_MOST_VERTICES:,} and {_MOST_ARCS:,}); draw a part of it: "
-            "graph.subgraph(vertices)"
+            f"limits are {_MOST_VERTICES:,} and {_MOST_ARCS:,})",
+            advice=[Text("draw a part of it: ", Code("graph.subgraph(vertices)"))],
         )
     layout = _layout(subject, positions)
     picture = Scene(subject, layout, labels, arrows).picture(title)

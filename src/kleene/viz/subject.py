@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import as_vertices
-from kleene.errors import GraphError, RequestError
+from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.label_index import is_one_vertex
 from kleene.results.components import Components
@@ -61,7 +61,7 @@ class Options(NamedTuple):
 def as_subject(what: object, route: Route | Sequence[Hashable] | None, options: Options) -> Subject:
     """Return what is to be drawn, with the path to highlight."""
     if options.target is not None and not is_one_vertex(options.target):
-        raise RequestError(f"target must be one vertex, not {options.target!r}")
+        raise RequestError(Code("target"), f" must be one vertex, not {options.target!r}")
     subject = _subject(what, options)
     if route is not None:
         graph = subject.graph

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from kleene.backends.answer import Answer
 from kleene.backends.common.native_sssp import search
 from kleene.backends.task import Task
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 
 __all__ = ["apply_limit", "as_limit", "in_type_of_weights"]
@@ -48,9 +48,9 @@ def as_limit(
     if isinstance(limit, np.generic):
         limit = limit.item()  # comparisons with a narrow type overflow
     if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
-        raise RequestError(f"limit must be a number, not {limit!r}")
+        raise RequestError(Code("limit"), f" must be a number, not {limit!r}")
     if limit != limit or limit < 0:  # NaN alone differs from itself
-        raise RequestError(f"limit must be a number from 0 on, and is {limit}")
+        raise RequestError(Code("limit"), f" must be a number from 0 on, and is {limit}")
     number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
     number = in_type_of_weights(number, graph, hops)
     if dtype.kind == "f" and number < float(np.finfo(dtype).max):

@@ -10,6 +10,7 @@ import numpy as np
 from kleene import _native
 from kleene.backends.common.native_sssp import lengths_or_none, limit_array
 from kleene.backends.task import WithinAnswer, WithinTask
+from kleene.errors import Code, Text
 from kleene.graph.checks import memory_for, over_budget
 
 __all__ = ["bounded_search", "reached_rows"]
@@ -43,5 +44,6 @@ def reached_rows(
     except _native.MemoryNeeded as needed:
         raise over_budget(
             needed.args[0], available, f"what {len(task.sources):,} sources reach",
-            "ask for fewer sources at a time, a smaller limit or k, or predecessors=False",
+            "ask for fewer sources at a time", Text("a smaller ", Code("limit")),
+            Text("a smaller ", Code("k")), Code("predecessors=False"),
         ) from None  # fmt: skip

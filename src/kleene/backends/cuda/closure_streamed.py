@@ -36,7 +36,7 @@ from kleene.backends.cuda.closure_transfers import (
     HostTransfers,
 )
 from kleene.backends.cuda.row_batches import copy_threads
-from kleene.backends.cuda.runtime.device import Device, Event, HostArray
+from kleene.backends.cuda.runtime.device import ON_THE_HOST, Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
@@ -68,7 +68,9 @@ def open_streamed(device: Device, layout: TileLayout) -> StreamedClosure:
             memory = memory * 3 // 4
     raise MemoryBudgetError(
         f"a closure of {layout.n:,} vertices does not fit into {device.name} even in pieces: "
-        f"{format_bytes(free)} are free there; device='cpu' uses the memory of the host"
+        f"{format_bytes(free)} are free there",
+        advice=[ON_THE_HOST],
+        lead="; ",
     )
 
 

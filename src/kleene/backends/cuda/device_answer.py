@@ -8,7 +8,7 @@ from kleene.backends.answer import Answer, KeptRows, LateRows, WholeRows
 from kleene.backends.cuda.runtime.device import Array, Device, HostArray
 from kleene.backends.cuda.runtime.host_buffers import answer_buffer
 from kleene.backends.task import Task
-from kleene.errors import MemoryBudgetError
+from kleene.errors import Code, MemoryBudgetError
 from kleene.system.cached_property import cached_property
 
 __all__ = ["KeptArray", "answer_rows_on_device", "kept_answer", "to_device", "to_host"]
@@ -55,7 +55,9 @@ def answer_rows_on_device(task: Task, device: Device) -> KeptRows:
         found = device.empty(shape, np.int32, "kept predecessors") if task.predecessors else None
     except MemoryBudgetError as error:
         raise MemoryBudgetError(
-            f"the answer does not fit on the device: {error}", ["keep='host'", "fewer sources"]
+            "the answer does not fit on the device: ",
+            error.problem,
+            advice=[Code("keep='host'"), "fewer sources"],
         ) from error
     return KeptRows(device, values, found)
 

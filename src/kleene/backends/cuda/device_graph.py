@@ -22,7 +22,7 @@ from kleene.backends.cuda.runtime.device import (
     require_memory,
 )
 from kleene.backends.cuda.tuning import transfers
-from kleene.errors import DeviceError
+from kleene.errors import Code, DeviceError
 from kleene.graph import Graph
 from kleene.graph.forms import CSR, csr_to_dense
 from kleene.graph.no_path import no_path
@@ -107,8 +107,9 @@ class DeviceGraph(Placed):
     def __init__(self, graph: Graph, device: Device) -> None:
         if graph.neighbors.dtype != np.int32:
             raise DeviceError(
-                f"a graph of {graph.n:,} vertices has 64-bit ids, and kernels take 32-bit ids; "
-                "use device='cpu'"
+                f"a graph of {graph.n:,} vertices has 64-bit ids, and kernels take 32-bit "
+                "ids; use ",
+                Code("device='cpu'"),
             )
         super().__init__(device)
         self.n, self.m = graph.n, graph.m

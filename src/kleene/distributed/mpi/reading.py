@@ -25,7 +25,7 @@ from kleene.distributed.mpi.partition import Partition
 from kleene.distributed.mpi.reading_gap import read_gap
 from kleene.distributed.mpi.reading_npz import read_npz
 from kleene.distributed.mpi.reading_text import read_edge_list
-from kleene.errors import FormatError, GraphError, RequestError
+from kleene.errors import Code, FormatError, GraphError, RequestError, message_of
 from kleene.io.files import detect_format
 from kleene.io.source import Source
 
@@ -93,7 +93,7 @@ def read(
         except FormatError:
             raise
         except GraphError as error:  # on all ranks
-            message = str(error)
+            message = message_of(error)
             agreed(ranks, lambda: source.fail(message))
 
 
@@ -124,9 +124,11 @@ def _open(
     chosen.check_options(chosen.read, options)
     for name in options:
         if name in ("names", "keep_rows") or chosen.name != "edge_list":
-            raise RequestError(f"reading {chosen.title} in parts has no option {name!r}")
+            raise RequestError(f"reading {chosen.title} in parts does not take ", Code(name))
     if isinstance(options.get("directed"), str):
-        raise RequestError("directed= is True or False for a graph in parts, not a column")
+        raise RequestError(
+            Code("directed="), " is True or False for a graph in parts, not a column"
+        )
     return source, _READERS[chosen.name]
 
 

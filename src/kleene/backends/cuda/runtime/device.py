@@ -22,12 +22,13 @@ from numpy.typing import DTypeLike
 
 from kleene.backends.cuda.runtime.array import Array, HostArray
 from kleene.backends.cuda.runtime.timing import ThreadTimer
-from kleene.errors import DeviceError, MemoryBudgetError
+from kleene.errors import Code, DeviceError, MemoryBudgetError, Text
 from kleene.system.device_names import count_from, device_name, split_name
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import parse_bytes
 
 __all__ = [
+    "ON_THE_HOST",
     "Argument",
     "Array",
     "Device",
@@ -231,13 +232,21 @@ def memory_budget() -> int | None:
     return parse_bytes("KLEENE_DEVICE_MEMORY", DeviceError)
 
 
+#: What to do with work that does not fit into the memory of a device.
+ON_THE_HOST = Text(Code("device='cpu'"), ", which uses the memory of the host")
+
+
 def require_memory(device: Device, needed: int, what: str) -> None:
     """Raise a MemoryBudgetError if the device has less memory free than needed."""
     free = device.free_memory()
     if needed > free:
         raise MemoryBudgetError(
             f"{what} needs {format_bytes(needed)} on {device.name} and {format_bytes(free)} are "
-            "free there; device='cpu' uses the memory of the host"
+            "free there",
+            advice=[ON_THE_HOST],
+            lead="; ",
+            needed=needed,
+            available=free,
         )
 
 
