@@ -3,7 +3,8 @@
 The distances of pairs say little about other vertices, so they cannot be checked against each
 other. Instead, the rows that they belong to are computed once more by a plain search on the CPU
 and proved by ``verify``, which does not care where rows come from; the pairs must agree with them.
-Integers and hop counts agree exactly, floats as ``verify_rows.py`` says. Every path must consist of
+Integers and hop counts agree exactly. Floats without paths agree as ``verify_rows.py`` says, those
+with paths up to the rounding of the path that the search found. Every path must consist of
 arcs of the graph, visit no vertex twice and add up to the distance: in floats, up to 8 eps (h + 1)
 of the sum of its h weights without their signs. Where weights are negative, sums rise and fall
 again, and of two paths that are about as long rounding may choose the one with the larger weights:
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.common.walks import Walks, select_walks
+from kleene.backends.common.walks import Walks, follow_links, select_walks
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError, VerificationError
@@ -140,7 +141,12 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
     """Compare the values of some pairs with proved rows; return whether they are the same."""
     found, right = claim.values[pairs], rows.values[at, far]
     joined, claimed = right != claim.no_path, found != claim.no_path
-    slack = _slack_of_rows(claim, rows, at, far, found != right)
+    if claim.walks is None:
+        slack = _slack_of_rows(claim, rows, at, far, found != right)
+    else:  # a value has its own path beside it
+        assert rows.predecessors is not None
+        walks = follow_links(rows.predecessors, at, np.where(joined, far, -1), to_root=False)
+        slack = _sums(claim, rows.graph, walks).slack(claim)
     _refuse_where(claimed & ~joined, claim, pairs, "but there is no path")
     both = claimed & joined
     wrong = both & _beyond(found, right, slack)
