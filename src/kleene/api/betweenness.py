@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from kleene.api.length_plans import plan_lengths, wide_dtype
 from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
-from kleene.engine.call import Timings
+from kleene.engine.value import run_value
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
@@ -29,10 +27,8 @@ from kleene.measures.betweenness import Betweenness
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.ask import Ask, Decision
 from kleene.planning.plan import Plan
-from kleene.registry import find
 from kleene.registry.betweenness import HOPS_ONLY
 from kleene.system.machine import threads_for
-from kleene.system.progress import reporter
 
 __all__ = ["betweenness", "plan_betweenness"]
 
@@ -169,18 +165,11 @@ def betweenness(
         graph, begins, ends, unit, bound, endpoints, edges,
         threads_for(len(begins) * (graph.n + graph.m), ask.where.threads), device=plan.first_device,
     )  # fmt: skip
-    began = time.perf_counter()
-    with reporter(progress, f"betweenness by {plan.method}") as report:
-        task = replace(task, progress=report)
-        row = find(plan.problem, plan.method, plan.device)
-        assert row is not None
-        paths = None
-        if error is None:
-            sums = row.load()(task)
-        else:
-            sums, paths = row.load()(task, error, chosen, seed)
-    seconds = time.perf_counter() - began
-    stats = Timings(compute=seconds, total=seconds)
+    paths = None
+    if error is None:
+        sums, stats = run_value(plan, task, progress=progress)
+    else:
+        (sums, paths), stats = run_value(plan, task, error, chosen, seed, progress=progress)
     sampled = samples is not None and len(begins) < graph.n
     return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
 

@@ -6,11 +6,11 @@ from typing import Literal
 
 from kleene.api.arguments import make_ask, require_graph
 from kleene.backends.task import ComponentsTask
+from kleene.engine.value import run_value
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import plan_call
-from kleene.registry import find
 from kleene.results.components import Components
 from kleene.system.machine import as_threads, threads_for
 
@@ -56,6 +56,5 @@ def components(
     team = threads_for(graph.m, as_threads(threads))
     request = make_ask(f"{kind}_components", device="cpu", predecessors=False, sources=1)
     plan = plan_call(graph_facts(graph, hops=True), request)
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    return Components(graph, kind, *method.load()(ComponentsTask(graph, team)))
+    found, _ = run_value(plan, ComponentsTask(graph, team))
+    return Components(graph, kind, *found)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import EncodingsTask
+from kleene.engine.value import run_value
 from kleene.errors import Code, MemoryBudgetError, RequestError, Text
 from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
@@ -26,8 +27,7 @@ from kleene.graph.path_room import beyond, holds, overflow_error
 from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import NO_ARC
 from kleene.planning.facts import Facts
-from kleene.planning.plan import plan_call
-from kleene.registry import Method, find
+from kleene.planning.plan import Plan, plan_call
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["distance_encodings"]
@@ -132,12 +132,12 @@ def distance_encodings(
         _require_fit(made.lengths, longest, kind, farthest)
     lost = _code(unreachable, "unreachable", kind, _no_path(kind))
     outside = _code(pad, "pad", kind, lost)
-    method = _plan(made, width, kind, steps)
+    plan = _plan(made, width, kind, steps)
     values = np.empty((made.count, width, width), dtype=kind)
     paths = np.empty((made.count, width, width, steps), dtype=np.int64) if steps else None
     team = threads_for(values.size, as_threads(threads))
-    bad = method.load()(
-        EncodingsTask(made, not directed, width, values, farthest, lost, outside, paths, team)
+    bad, _ = run_value(
+        plan, EncodingsTask(made, not directed, width, values, farthest, lost, outside, paths, team)
     )
     if bad >= 0:
         raise made.bad_arc(bad)
@@ -148,15 +148,15 @@ def distance_encodings(
     return to_library(values, made.like), to_library(paths, made.like)
 
 
-def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Method:
-    """Return the method, or refuse when the arrays do not fit in memory."""
+def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Plan:
+    """Return the plan, or refuse when the arrays do not fit in memory."""
     facts = Facts(width, len(batch.tails), None, 0, 0, width)
     ask = Ask.of(
         "distance_encodings", sources=batch.count * width, predecessors=False, dtype=str(dtype),
         pair_bytes=8 * path_arcs,
     )  # fmt: skip
     try:
-        plan = plan_call(facts, ask)
+        return plan_call(facts, ask)
     except MemoryBudgetError as error:
         raise MemoryBudgetError(
             f"{batch.count:,} graphs, padded to {width:,} vertices: ",
@@ -169,9 +169,6 @@ def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Met
             needed=error.needed,
             available=error.available,
         ) from None
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    return method
 
 
 # ---- codes and types ----------------------------------------------------------------------------

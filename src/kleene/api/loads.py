@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from kleene.api.arguments import Progress, as_prepared, make_ask
 from kleene.api.demand import as_demand
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import LoadsTask
-from kleene.engine.call import Timings
 from kleene.engine.planned import look_closer
+from kleene.engine.value import run_value
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -22,9 +21,7 @@ from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, plan_call
-from kleene.registry import find
 from kleene.system.machine import threads_for
-from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -142,21 +139,16 @@ def loads(
     plan = plan_loads(graph, ask, hops, parts is not None)
     if split and not hops:
         refuse_zero_cycles(graph)
-    began = time.perf_counter()
     dtype = np.dtype(plan.dtype)
     wide = np.dtype(np.float64) if dtype.kind == "f" else dtype  # of searches
     climbs = ask.what.trips * _CLIMB if plan.method == "prepared" else 0
     work = max(climbs, (ask.what.sources or 0) * (graph.n + graph.m))
-    row = find(plan.problem, plan.method, plan.device)
-    assert row is not None
-    with reporter(progress, f"loads by {plan.method}") as report:
-        task = LoadsTask(
-            graph, trips.origins, trips.destinations, trips.volumes, split, hops,
-            as_limit(limit, graph, wide, hops), dtype, by_destination,
-            threads_for(work, ask.where.threads), report, parts,
-        )  # fmt: skip
-        arcs, assigned = row.load()(task)
-    stats = Timings(total=time.perf_counter() - began)
+    task = LoadsTask(
+        graph, trips.origins, trips.destinations, trips.volumes, split, hops,
+        as_limit(limit, graph, wide, hops), dtype, by_destination,
+        threads_for(work, ask.where.threads), prepared=parts,
+    )  # fmt: skip
+    (arcs, assigned), stats = run_value(plan, task, progress=progress)
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
 
 

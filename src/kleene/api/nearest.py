@@ -33,6 +33,7 @@ from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
 from kleene.engine.call import Timings
 from kleene.engine.planned import look_closer
+from kleene.engine.value import run_value
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -43,10 +44,8 @@ from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.prepared.known import Known
-from kleene.registry import find
 from kleene.results.nearest import Nearest
 from kleene.system.machine import threads_for
-from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -171,10 +170,8 @@ def nearest(
             progress,
         )  # fmt: skip
     elif many:
-        method = find(plan.problem, plan.method, plan.device)
-        assert method is not None
-        with reporter(progress, "nearest") as report:
-            distances, which = method.load()(replace(task, progress=report, prepared=parts))
+        own = replace(task, prepared=parts)
+        (distances, which), _ = run_value(plan, own, progress=progress)
     else:
         plan, distances, which = _nearest_one(task, device, threads, progress)
     if hops:

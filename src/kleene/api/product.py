@@ -21,18 +21,16 @@ from kleene.api.product_factors import (
 )
 from kleene.backends.task import ProductTask
 from kleene.engine.arrays import caller_memory
-from kleene.engine.work import with_idle_memory
+from kleene.engine.value import run_value
 from kleene.errors import Code, MemoryBudgetError, RequestError
 from kleene.graph.checks import as_flag
 from kleene.graph.dlpack import is_foreign, on_gpu, to_library, to_numpy
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import Plan, plan_call
-from kleene.registry import find
 from kleene.registry.product import PRODUCT_SEMIRINGS
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import as_threads
-from kleene.system.progress import reporter
 from kleene.system.suggestions import no_such
 
 __all__ = ["product"]
@@ -216,14 +214,10 @@ def _multiply(
         values = np.empty((rows, columns), kind) if out is None else out
         values[...] = none
         return values, np.full((rows, columns), -1, np.int32) if argmin else None
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
     entries = min(a.low, b.low), max(a.high, b.high)
-    with reporter(progress, "product") as report:
-        task = ProductTask(
-            as_dtype(a.matrix, semiring, kind), as_dtype(b.matrix, semiring, kind), semiring, none,
-            reach(semiring, a, b), entries, argmin, plan.threads, plan.first_device, report, out,
-        )  # fmt: skip
-        run = partial(method.load(), task)
-        answer: tuple[Array, Array | None] = with_idle_memory(plan, run)
+    task = ProductTask(
+        as_dtype(a.matrix, semiring, kind), as_dtype(b.matrix, semiring, kind), semiring, none,
+        reach(semiring, a, b), entries, argmin, plan.threads, plan.first_device, out=out,
+    )  # fmt: skip
+    answer: tuple[Array, Array | None] = run_value(plan, task, progress=progress)[0]
     return answer

@@ -13,6 +13,7 @@ from kleene.api.device_arguments import as_devices
 from kleene.api.product_factors import as_dtype
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import SpmvTask
+from kleene.engine.value import run_value
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, as_array, as_weights, require_unmasked
@@ -21,7 +22,7 @@ from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import Ask
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import plan_call
-from kleene.registry import find, methods
+from kleene.registry import methods
 from kleene.system.machine import as_threads, threads_for
 from kleene.system.suggestions import no_such
 
@@ -106,11 +107,9 @@ def spmv(
         predecessors=False, dtype=str(values.dtype), threads=as_threads(threads),
     )  # fmt: skip
     plan = plan_call(graph_facts(graph, hops=True), ask)
-    method = find("spmv", plan.method, plan.device)
-    assert method is not None
     team = threads_for(graph.m, ask.where.threads)
     task = SpmvTask(graph, values, semiring, plan.method, team, plan.first_device)
-    y: Array = method.load()(task)
+    y: Array = run_value(plan, task)[0]
     return y.astype(bool) if semiring == "boolean" else y
 
 

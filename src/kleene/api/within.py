@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +19,13 @@ from kleene.api.length_plans import plan_lengths
 from kleene.api.number_arguments import as_count
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import WithinTask
-from kleene.engine.call import Timings
+from kleene.engine.value import run_value
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.ask import Ask
-from kleene.registry import find
 from kleene.results.reach import Reach
 from kleene.system.machine import threads_for
-from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -156,18 +153,13 @@ def search_within(
     advice = "ask for fewer sources at a time" if several else "use a machine with more memory"
     plan = plan_lengths(graph, ask, hops, advice)
     dtype = np.dtype(plan.dtype)
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    began = time.perf_counter()
-    with reporter(progress, "within") as report:
-        bound = as_limit(limit, graph, dtype, hops)
-        work = len(sources) * (graph.n + graph.m)
-        task = WithinTask(
-            graph.transpose() if reverse else graph, sources, bound, most, ask.what.predecessors,
-            dtype, hops or graph.weight_dtype is None, threads_for(work, ask.where.threads), report,
-        )  # fmt: skip
-        answer = method.load()(task)
-    stats = Timings(total=time.perf_counter() - began)
+    bound = as_limit(limit, graph, dtype, hops)
+    work = len(sources) * (graph.n + graph.m)
+    task = WithinTask(
+        graph.transpose() if reverse else graph, sources, bound, most, ask.what.predecessors,
+        dtype, hops or graph.weight_dtype is None, threads_for(work, ask.where.threads),
+    )  # fmt: skip
+    answer, stats = run_value(plan, task, progress=progress)
     return Reach(graph, plan, stats, answer, sources, bound, most, hops, reverse)
 
 
