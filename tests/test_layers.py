@@ -367,3 +367,105 @@ def test_the_fields_own_words() -> None:
                     if re.search(word, line) and not (trees and word == PARENTS)
                 ]
     assert not found
+
+
+# ---- the engine ---------------------------------------------------------------------------------
+
+
+def imported_at_run_time(file: Path) -> set[str]:
+    """Return the modules of Kleene that a file imports, at its top or in functions."""
+    tree = ast.parse(file.read_text())
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kleene"):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                place = ROOT.parent / inner.replace(".", "/")
+                is_module = place.is_dir() or place.with_suffix(".py").is_file()
+                found.add(inner if is_module else str(node.module))
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("kleene")}
+    return found
+
+
+def test_the_engine_knows_no_store_no_cluster_and_no_cuda() -> None:
+    known = {
+        (file.name, module)
+        for file in (ROOT / "engine").glob("*.py")
+        for module in imported_at_run_time(file)
+        if module.startswith(("kleene.distributed", "kleene.backends.cuda", "kleene.results"))
+    }
+    assert not known
+
+
+#: Files outside the engine that plan a call of their own. None may join them.
+PLANNERS = {
+    "api/close_distances.py", "api/components.py", "api/distance_encodings.py",
+    "api/eccentricity_question.py", "api/k_shortest.py", "api/length_plans.py", "api/loads.py",
+    "api/product.py", "api/spmv.py", "distributed/tile_tasks.py", "planning/plan.py",
+}  # fmt: skip
+
+
+def test_path_calls_are_planned_and_run_in_one_place() -> None:
+    calls = re.compile(r"\b(plan_call|make_plan)\(")
+    planners = {
+        file.relative_to(ROOT).as_posix()
+        for file in ROOT.rglob("*.py")
+        if calls.search(file.read_text()) and file.parent.name != "engine"
+    }
+    assert planners - {"api/tiles_on_cluster.py"} == PLANNERS  # tiles are planned for workers
+    for name in ("execution", "pairs", "on_cluster", "reduce_distances"):
+        text = (ROOT / "api" / f"{name}.py").read_text()
+        assert not re.search(r"\b(plan_call|reporter|perf_counter)\b|\.load\(", text), name
+
+
+#: Modules that import each other. None may join them.
+CYCLES = [
+    {"api.nearest", "api.nearest_on_cluster"},
+    {"backends.cuda.closure_kept", "backends.cuda.closure_tiled"},
+    {"distributed.dask_graphs", "distributed.dask_plugin"},
+    {"measures.loads", "measures.loads_proof"},
+    {"results.pairs", "results.result"},
+    {
+        f"backends.cuda.runtime.{name}"
+        for name in (
+            "cuda_device", "cuda_kernel", "cuda_memory", "cuda_startup", "device",
+            "emulated_device", "emulated_kernel", "emulated_memory", "packing", "signature",
+            "structs",
+        )
+    },
+]  # fmt: skip
+
+
+def test_no_other_modules_import_each_other() -> None:
+    files = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in ROOT.rglob("*.py")
+    }
+    uses = {
+        name: {m.removeprefix("kleene.") for m in imported_at_run_time(file)} & files.keys()
+        for name, file in files.items()
+    }
+    reached: dict[str, set[str]] = {}
+    for name in files:
+        found, stack = set[str](), list(uses[name])
+        while stack:
+            module = stack.pop()
+            if module not in found:
+                found.add(module)
+                stack += uses[module]
+        reached[name] = found
+    cycles = {
+        frozenset(other for other in reached[name] if name in reached[other])
+        for name in files
+        if name in reached[name]
+    }
+    assert sorted(map(sorted, cycles)) == sorted(map(sorted, CYCLES))
