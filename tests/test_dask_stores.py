@@ -19,7 +19,7 @@ import kleene as kl
 from kleene.distributed import dask_rows, store_sink
 from kleene.distributed.store import Store
 from kleene.distributed.store_sink import BlockSize
-from kleene.engine import planned
+from kleene.engine import prepared as prepared_form
 from kleene.planning import plan
 from kleene.planning.machine import LiveMachine
 from kleene.system.machine import this_machine
@@ -171,7 +171,7 @@ def test_workers_open_a_device_that_the_client_lacks(
     here = this_machine()
     devices = tuple(device for device in here.devices if device != "emulated")
     bare = LiveMachine(here.cores, None, here.simd, devices, here.absent)
-    for module in (plan, planned, store_sink):
+    for module in (plan, prepared_form, store_sink):
         monkeypatch.setattr(module, "live_machine", lambda: bare)
     asked: dict[str, Any] = {"sources": [0, 9], "device": "emulated", "predecessors": False}
     with pytest.raises(kl.DeviceError):

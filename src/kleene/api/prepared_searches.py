@@ -228,7 +228,7 @@ class PreparedSearches(PreparedForm):
             "closure", self, semiring=self.semiring, out=out, threads=threads, progress=progress
         )
         call = call._replace(ask=call.ask._replace(keywords=("out",)))
-        return solve(call._replace(out_for_targets=True))
+        return solve(call._replace(by_form=True))
 
     def nearest(
         self,
@@ -331,4 +331,4 @@ class PreparedSearches(PreparedForm):
         lengths = self.semiring == "min_plus"
         problem = "closure" if not lengths else "sssp" if given else "apsp"
         call = check_call(problem, self, semiring=self.semiring, **arguments)
-        return solve(call._replace(out_for_targets=True))
+        return solve(call._replace(by_form=True))

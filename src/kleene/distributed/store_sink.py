@@ -210,7 +210,7 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
             "the same call to resume it, choose another name, or remove that directory"
         )
     small = path.suffix == ".npy" and found is None and call.on is None and plan.rounds is None
-    plain = small and (call.targets is None or call.out_for_targets)
+    plain = small and (call.targets is None or call.by_form)
     if plain and (ask.output.block_rows >= len(call.sources) or not _by_rows(plan)):
         return None
     spec = record_call(call, plan, ask, begun_by)

@@ -24,6 +24,7 @@ Array = NDArray[Any]
 class Arrays(Sink, Writer):
     """An answer in arrays, in one piece: it is computed in its place, and nothing is copied."""
 
+    tells_steps = True
     _memory: Array | None = None
     _file: ExitStack | None = None
 
@@ -71,7 +72,7 @@ def memory_of(call: Call, plan: Plan) -> Array:
 
 def _shapes(call: Call) -> tuple[tuple[int, int], tuple[int, ...]]:
     """Return the shape of the values, and that of ``out``: a single row has one dimension."""
-    targets = call.targets if call.out_for_targets else None
+    targets = call.targets if call.by_form else None
     width = call.graph.n if targets is None else len(targets)
     shape = (len(call.sources), width)
     return shape, shape[1:] if call.single else shape

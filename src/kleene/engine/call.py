@@ -89,12 +89,12 @@ class Call(NamedTuple):
     pairs: Pairs | None = None  # instead of sources and targets
     form: GraphForm | None = None  # of the graph, which may have what is asked for
     on: Any = None  # a Dask cluster whose workers compute the rows
-    out_for_targets: bool = False  # ``out`` is for the values of the targets, not for whole rows
+    by_form: bool = False  # the form was asked: ``out`` is for the values of the targets alone
 
     @property
     def as_block(self) -> bool:
         """Whether a form of the graph is asked for the values of the targets alone."""
-        return self.targets is not None and (self.out is None or self.out_for_targets)
+        return self.targets is not None and (self.out is None or self.by_form)
 
 
 class Part(NamedTuple):
@@ -137,6 +137,9 @@ class Writer:
 
     #: Whether pieces come together where all rows cost no more than some.
     together = False
+
+    #: Whether progress is what the method tells of its steps, and not how many rows are done.
+    tells_steps = False
 
     def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
         """Return what another process needs for some pieces; ``shared`` names the client's file."""

@@ -34,7 +34,7 @@ def planned(call: Call, ask: Ask | None = None, order: bool = True) -> Planned:
     if ask is None:
         ask = call.ask
     form = call.form
-    if form is not None and form._answers(ask):
+    if form is not None and (call.by_form or form._answers(ask)):
         if call.pairs is not None:
             return Planned(form._plan(ask, len(call.pairs[0])))
         n, what = call.graph.n, ask.what

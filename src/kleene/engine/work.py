@@ -83,7 +83,7 @@ class Work(NamedTuple):
         pieces = self.pieces
         together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
         tell = None
-        if report is not None and (len(pieces) > 1 or count_rows(pieces) < self.total):
+        if report is not None and not writer.tells_steps:
             tell = _Told(report, self.total, pieces)
         with _thread() if writer.behind else nullcontext() as thread:
             last: Future[None] | None = None

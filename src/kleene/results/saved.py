@@ -42,8 +42,6 @@ _FORMAT = "kleene result 1"
 _MATRIX_FORMAT = "kleene matrix 1"  # values of the targets alone
 _PAIRS_FORMAT = "kleene pairs 1"
 _FORMATS = (_FORMAT, _MATRIX_FORMAT, _PAIRS_FORMAT)
-#: What is kept of a plan: an answer that is read comes from no form of a graph.
-_PLAN = tuple(field.name for field in fields(Plan) if field.name != "form")
 _NO_RESULT = "not a result saved by Kleene"
 _MOST_HEAD = 1 << 20  # bytes; no head has more
 _MOST = 2**63  # no count of bytes or threads is larger
@@ -138,7 +136,7 @@ def _write(
     head = {
         "format": kind,
         "graph": fingerprint(graph),
-        "plan": {k: v for k, v in asdict(saved.plan).items() if k in _PLAN},
+        "plan": asdict(saved.plan),
         "stats": asdict(saved.stats),
         **head,
     }
@@ -297,10 +295,10 @@ class _Reader:
 
     def plan(self, head: dict[str, Any]) -> Plan:
         table = self.field(head, "plan", "head")
-        if isinstance(table, dict):  # older files have no such field
-            table = {"devices": [], **table}
-        plan = {name: self.field(table, name, "plan") for name in _PLAN}
-        for name in ("problem", "method", "device", "semiring", "dtype"):
+        if isinstance(table, dict):  # older files have no such fields
+            table = {"devices": [], "form": "arcs", **table}
+        plan = {f.name: self.field(table, f.name, "plan") for f in fields(Plan)}
+        for name in ("problem", "method", "device", "semiring", "dtype", "form"):
             if not isinstance(plan[name], str):
                 self.fail(f"plan.{name} is {plan[name]!r}, and should be a name")
         problem, semiring = plan["problem"], plan["semiring"]
