@@ -27,29 +27,28 @@ def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     assert call.pairs is not None
     ask, form = call.ask, call.form
     title = f"{ask.what.problem} of pairs"
-    climbs = None
+    climbs, ends = None, (0, 0)
     if form is not None and "entries" in form._makes and form._answers(ask):
         climbs = call, Planned(form._plan(ask, len(call.pairs[0])))
-    elif call.on is None:
-        climbs = _prepared_here(call)
+    else:
+        ends = len(np.unique(call.pairs[0])), len(np.unique(call.pairs[1]))
+        climbs = _prepared_here(call, min(ends)) if call.on is None else None
     if climbs is not None:
         by_target = False
         made = solve(climbs[0], None if runner is None else Climbs(), climbs[1], runner, title)
     else:
-        sink = Entries(call)
+        sink = Entries(call, ends)
         by_target = sink.by_target
         made = solve(sink.rows, sink, None, runner, title)
     return PairsResult._of_pairs(call, made, by_target)
 
 
-def _prepared_here(call: Call) -> tuple[Call, Planned] | None:
-    """Return the call on the graph prepared, with its plan, where that pays."""
+def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
+    """Return the call on the graph prepared, with its plan, where that pays for so many roots."""
     ask, what = call.ask, call.ask.what
     suits = what.problem in ("sssp", "apsp") and ask.where.method in ("auto", "prepared")
     if not suits or what.limited or what.deterministic:
         return None
-    assert call.pairs is not None
-    roots = min(len(np.unique(ends)) for ends in call.pairs)
     no_rows = ask._replace(
         what=what._replace(sources=roots, predecessors=False), output=Output(given=True)
     )

@@ -43,24 +43,25 @@ class Entries(Sink):
 
     writer: _EntriesWriter
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, ends: tuple[int, int]) -> None:
+        """Take a call with pairs, and how many origins and destinations they have."""
         assert call.pairs is not None
         origins, destinations = call.pairs
         # From the destinations, against the arcs, where these are fewer; but not where the answer
         # could be another one: a search meets other negative cycles there, and a sum of floats may
         # round to the other side of a limit.
-        fewer = len(np.unique(destinations)) < len(np.unique(origins))
-        self.by_target = fewer and (
+        self.by_target = ends[1] < ends[0] and (
             call.ask.what.problem == "bfs" or (call.limit is None and not call.graph.stats.negative)
         )
         named, far = (destinations, origins) if self.by_target else (origins, destinations)
         roots, root_of = np.unique(named, return_inverse=True)
         order = np.argsort(root_of, kind="stable")  # pairs by root
-        bounds = np.searchsorted(root_of[order], np.arange(len(roots) + 1))
+        root_of = root_of[order]
+        bounds = np.searchsorted(root_of, np.arange(len(roots) + 1))
         n = call.graph.n
         self._step = _rows_together(len(roots), n)
         self._paths = call.ask.what.predecessors
-        self.writer = _EntriesWriter(order, root_of[order], far[order], bounds, 0, self._paths)
+        self.writer = _EntriesWriter(order, root_of, far[order], bounds, 0, self._paths)
         batch = min(self._step, len(roots))
         # Methods on matrices are open to all sources.
         what = call.ask.what
@@ -125,7 +126,7 @@ class _EntriesWriter(Writer):
 
     def _of(self, pieces: Sequence[Piece]) -> slice:
         first, stop = pieces[0].first - self.first, pieces[-1].stop - self.first
-        return slice(*self.bounds[[first, stop]].tolist())
+        return slice(int(self.bounds[first]), int(self.bounds[stop]))
 
     def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
         """Return the call for some roots, to where their pairs lead."""
