@@ -105,6 +105,15 @@ def test_the_table_names_what_there_is() -> None:
     assert len(set(REFUSED.values())) == len(REFUSED)
 
 
+def test_the_page_shows_the_table() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "concepts.md").read_text()
+    lines = page.partition("## What goes with what")[2].partition("\n## ")[0].splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines if "|" in line][2:]
+    for sink, cells in zip(SINKS, rows, strict=False):
+        refused = [(sink, runner) in REFUSED for runner in RUNNERS]
+        assert [cell.startswith("no") for cell in cells] == refused, sink
+
+
 # ---- pairs on a cluster -------------------------------------------------------------------------
 
 

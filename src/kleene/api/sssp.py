@@ -99,8 +99,8 @@ def sssp(
         then means the GPU. Not with ``out`` or ``pairs``.
     on : dask.distributed.Client or str, optional
         A Dask cluster, or the address of its scheduler, whose workers compute the rows; they write
-        them to the store that ``out`` names, or return them where ``targets`` make them few. A task
-        has one thread unless ``threads`` is given.
+        them to the store that ``out`` names, or return them where ``targets`` or ``pairs`` make
+        them few. A task has one thread unless ``threads`` is given.
 
     Returns
     -------
