@@ -11,10 +11,12 @@ import pytest
 
 import kleene as kl
 from kleene import VerificationError
+from kleene.engine.searched_rows import SearchedRows
 from kleene.measures import betweenness as betweenness_module
 from kleene.measures import distance_measure
 from kleene.measures.betweenness import Betweenness, _compare, _smaller
 from kleene.measures.distance_histogram import _MOST_BINS, Bins
+from kleene.results.distance_reduction import Reduced
 from kleene.results.tight_arcs import follow_chains
 from kleene.results.verify_rows import ProvedRow
 
@@ -103,6 +105,45 @@ def test_a_total_is_off_by_the_slack_of_its_terms() -> None:
     assert total_of([1.0, 2.0], [0.1, 0.5], 4.0, 2) is False  # 1, perhaps 2 more, and half of all
     with pytest.raises(VerificationError, match="has the total"):
         total_of([1.0, 2.0], [0.1, 0.5], 4.6, 2)
+
+
+# ---- reductions ---------------------------------------------------------------------------------
+
+
+def test_the_closeness_of_two_vertices() -> None:
+    for weight in (2.0, 0.5):
+        g = kl.Graph.from_edges([0], [1], [weight])
+        assert kl.reduce_distances(g).closeness.tolist() == [1 / weight, 0]
+
+
+def test_what_only_one_part_counts_is_not_entered() -> None:
+    edges = np.arange(3)
+    for whole, some in ((None, edges), (edges, None)):
+        held = Reduced.empty(2, np.dtype(np.int32), whole)
+        part = Reduced.empty(1, np.dtype(np.int32), some)
+        part.reached[:] = 7
+        held.put(1, part)
+        assert held.reached.tolist() == [0, 7]
+
+
+@pytest.mark.parametrize("bins", [None, 3])
+def test_sums_that_differ_in_the_last_bit_are_the_same_up_to_rounding(bins: int | None) -> None:
+    row = ProvedRow(
+        CHAIN, "min_plus", 0, np.array([0, 0.1, 0.3, 0.6]), np.array([-1, 0, 1, 2], np.int32)
+    )
+    found = kl.reduce_distances(CHAIN, bins=bins)
+    sums = np.array([0, 0.1, 0.3, 0.6]).sum()
+    for held, same in ((sums, True), (np.nextafter(sums, 2), False)):
+        found.sums = np.full(4, held)
+        found.maxima = np.full(4, 0.6)
+        assert found._compare(0, row) is same
+
+
+@pytest.mark.parametrize(("semiring", "dtype"), [("max_min", "int64"), ("boolean", "bool")])
+def test_rows_of_a_closure_are_searched(semiring: str, dtype: str) -> None:
+    g = kl.generate.grid(3, 3, weights=(1, 9), seed=1)
+    found = SearchedRows(g, semiring, np.dtype(dtype), False).rows(np.array([4]))
+    assert np.array_equal(found.values[0, :4], kl.closure(g, semiring).values[4, :4])
 
 
 # ---- histograms ---------------------------------------------------------------------------------

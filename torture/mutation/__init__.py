@@ -58,7 +58,9 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_proof_boundaries.py", "test_count_bounds.py", "test_reduce_distances.py",
         "test_distance_measures.py",
     ),
-    "results/distance_reduction.py": ("test_reduce_distances.py", "test_verify_no_path.py"),
+    "results/distance_reduction.py": (
+        "test_measure_boundaries.py", "test_reduce_distances.py", "test_verify_no_path.py",
+    ),
     "results/nearest_rows.py": (
         "test_proof_boundaries.py", "test_prepare.py", "test_prepare_results.py",
         "test_prepared_nearest.py", "test_prepared_nearest_labels.py", "test_verify_no_path.py",
@@ -74,8 +76,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_verify_no_path.py",
     ),
     "engine/searched_rows.py": (
-        "test_reduce_distances.py", "test_result_archives.py", "test_matrix.py",
-        "test_measure_proofs.py",
+        "test_measure_boundaries.py", "test_reduce_distances.py", "test_result_archives.py",
+        "test_matrix.py", "test_measure_proofs.py",
     ),
     "results/tight_arcs.py": ("test_measure_boundaries.py", "test_verify*.py"),
     "results/verify.py": ("test_verify*.py", "test_result.py"),
