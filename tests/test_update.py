@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -284,6 +285,41 @@ def test_a_column_of_pandas_is_taken_by_its_index() -> None:
     by_columns = Graph.from_edges(shuffled.weight * 0, shuffled.weight, shuffled.weight)
     with pytest.raises(kl.GraphError, match="rows= has an index"):
         by_columns.reweight(rows=shuffled["weight"].sort_index())
+
+
+CYCLE = Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 1, 1])
+
+#: Calls with columns of pandas that go together: a street's ends and its weight, say.
+TOGETHER: dict[str, Callable[[Any, Any], Any]] = {
+    "arrays": lambda t, w: Graph.from_edges(t.source, t.target, w).csr,
+    "a tuple": lambda t, w: Graph.from_any((t.source, t.target, w)).csr,
+    "a dict": lambda t, w: Graph.from_table(
+        {"source": t.source, "target": t.target, "weight": w}
+    ).csr,
+    "demand": lambda t, w: kl.loads(CYCLE, (t.source, t.target, w)).arcs,
+    "a dict of demand": lambda t, w: kl.loads(
+        CYCLE, {"origin": t.source, "destination": t.target, "volume": w}
+    ).arcs,
+    "turns": lambda t, w: kl.TurnGraph(
+        CYCLE, {"from": t.source, "via": t.target, "to": (t.target + 1) % 3, "delay": w}
+    ).expanded.csr,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", TOGETHER)
+def test_columns_that_go_together_are_in_one_order(door: str) -> None:
+    """As in a DataFrame that is made of them: a weight goes to no other edge."""
+    pd = pytest.importorskip("pandas")
+    call = TOGETHER[door]
+    plain = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 0], "weight": [5, 6, 7]})
+    weight = plain["weight"]
+    right = call(plain, weight)
+    for column in (weight.sort_values(ascending=False), weight.to_numpy(), weight.tolist()):
+        np.testing.assert_equal(call(plain, column), right)
+    for table in (plain.set_axis(["x", "y", "z"]), plain.loc[[0, 2, 1]]):
+        np.testing.assert_equal(call(table, table["weight"]), call(table, table["weight"].tolist()))
+        with pytest.raises(kl.GraphError, match="has an index that does not match the rows"):
+            call(table, table["weight"].sort_values(ascending=False))
 
 
 def test_files_keep_what_updates_need(tmp_path: Any) -> None:

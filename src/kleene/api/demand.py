@@ -13,6 +13,7 @@ from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
+from kleene.graph.table_index import in_one_order
 from kleene.graph.tables import column, column_names, is_table
 from kleene.measures.loads import Demand
 
@@ -113,7 +114,8 @@ def _from_sequence(demand: Any) -> list[Any]:
                 f"the {name} of demand are a tuple: pass an array or a list; trips go in a list: "
                 "[(origin, destination, volume), ...]"
             )
-    columns = (as_numpy(v, f"the {n} of demand") for n, v in zip(names, demand, strict=True))
+    given = in_one_order(dict(zip(names, demand, strict=True))).items()
+    columns = (as_numpy(values, f"the {name} of demand") for name, values in given)
     return [v if isinstance(v, np.ndarray) else list(v) for v in columns]
 
 
@@ -131,6 +133,7 @@ def _from_trips(trips: list[Any]) -> list[Any]:
 
 def _from_table(demand: Any, origin: Any, destination: Any, volume: Any) -> list[Any]:
     """Return three columns; without one of volumes, every row is one trip."""
+    demand = in_one_order(demand)
     ends = [column(demand, origin), column(demand, destination)]
     if volume == "auto":
         names = column_names(demand)

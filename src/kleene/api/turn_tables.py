@@ -12,6 +12,7 @@ from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between, spans
 from kleene.graph.labels import is_missing
+from kleene.graph.table_index import in_one_order
 from kleene.graph.tables import column, column_names
 from kleene.graph.turns import FORBIDDEN, Turns
 
@@ -22,7 +23,7 @@ Array = NDArray[Any]
 
 def turns_of(graph: Graph, table: Any, ignore: bool) -> Turns:
     """Return the turns that a table lists, by arcs; a turn may come several times."""
-    names = column_names(table)
+    table, names = in_one_order(table), column_names(table)
     by_rows = "from_row" in names
     named = ("from_row", "to_row") if by_rows else ("from", "via", "to")
     unknown = [name for name in names if name not in (*named, "via", "delay")]

@@ -15,7 +15,7 @@ from kleene.graph.forms import CSR, csr_to_coo
 from kleene.graph.frozen import adopt
 from kleene.graph.labels import as_labels
 from kleene.graph.rows import EdgeRows
-from kleene.graph.table_index import index_digest
+from kleene.graph.table_index import in_one_order, index_digest
 from kleene.system.machine import as_threads, threads_for
 from kleene.system.progress import reporter
 
@@ -43,6 +43,8 @@ def from_edges(
 ) -> Graph:
     directed = checks.as_flag(directed, "directed")
     keep_rows = checks.as_flag(keep_rows, "keep_rows")
+    given = {"sources": sources, "targets": targets, "weights": weights}
+    sources, targets, weights = in_one_order(given).values()
     tails = checks.as_ids(sources, "sources")
     heads = checks.as_ids(targets, "targets")
     if len(tails) != len(heads):

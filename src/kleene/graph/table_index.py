@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 
-__all__ = ["in_order", "index_digest"]
+__all__ = ["in_one_order", "in_order", "index_digest"]
 
 
 def index_digest(table: Any) -> int | None:
@@ -51,6 +52,20 @@ def in_order(column: Any, count: int, digest: int | None, name: str) -> Any:
         f"{name}= has an index that does not match the rows; if its entries are in the order of "
         f"the rows, pass {name}=column.to_numpy(), else sort them first: column.loc[table.index]"
     )
+
+
+def in_one_order(columns: Any) -> Any:
+    """Return a dict of columns with those of pandas in the order of the first one of them.
+
+    All other tables have one index, or none, and are returned as they are.
+    """
+    if not isinstance(columns, Mapping):
+        return columns
+    first = next((each for each in columns.values() if _index(each) is not None), None)
+    if first is None:
+        return columns
+    count, digest = len(first), index_digest(first)
+    return {name: in_order(each, count, digest, name) for name, each in columns.items()}
 
 
 def _index(table: Any) -> Any:

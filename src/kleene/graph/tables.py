@@ -17,7 +17,7 @@ from kleene.graph.directions import as_directions
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.label_index import LabelIndex
 from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
-from kleene.graph.table_index import index_digest
+from kleene.graph.table_index import in_one_order, index_digest
 from kleene.graph.weight_names import (
     NumbersLeft,
     choose_weight,
@@ -129,6 +129,7 @@ def from_table(
     x: Any = "x",
     y: Any = "y",
 ) -> Graph:
+    table = in_one_order(table)
     names = column(table, source), column(table, target)
     if len(names[0]) != len(names[1]):
         raise GraphError(
@@ -150,7 +151,7 @@ def from_table(
         graph = from_directions(cls, sources, targets, weights, n, direction, labels)
     else:
         graph = cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
-    digest = index_digest(table)
+    digest = index_digest(table[source] if isinstance(table, Mapping) else table)
     if digest is not None and graph.rows is not None:
         graph = graph._derived(graph.csr, rows=replace(graph.rows, index=digest))
     graph = keeping_numbers_left(graph, left)
