@@ -118,8 +118,8 @@ def _apsp(graph: Graph, **options: Any) -> Result:
 
 
 def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
-    from kleene.backends.cuda.runtime.device import Array as DeviceArray
     from kleene.backends.cuda.runtime.device import open_device
+    from kleene.backends.cuda.runtime.interface import Array as DeviceArray
 
     array = DeviceArray.of(lengths)
     _require_matrix(array.shape, array.dtype)

@@ -22,7 +22,8 @@ from kleene.api.product_factors import (
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.product_form import float_form
 from kleene.backends.cuda.product import is_nonnegative_matrix
-from kleene.backends.cuda.runtime.device import Array, Device, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device
 from kleene.errors import Code, RequestError
 from kleene.graph.dlpack import library_of, on_gpu, to_library, to_numpy
 from kleene.registry import find

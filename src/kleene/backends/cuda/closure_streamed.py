@@ -36,7 +36,7 @@ from kleene.backends.cuda.closure_transfers import (
     HostTransfers,
 )
 from kleene.backends.cuda.row_batches import copy_threads
-from kleene.backends.cuda.runtime.device import ON_THE_HOST, Device, Event, HostArray
+from kleene.backends.cuda.runtime.interface import ON_THE_HOST, Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError

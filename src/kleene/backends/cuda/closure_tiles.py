@@ -12,7 +12,8 @@ from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.runtime.device import Device, HostArray, ceil_div, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Device, HostArray, ceil_div
 
 __all__ = ["DeviceTiles"]
 

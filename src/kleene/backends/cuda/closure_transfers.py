@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kleene.backends.cuda.closure_bands import Visit
 from kleene.backends.cuda.row_batches import start_copies, wait_all
-from kleene.backends.cuda.runtime.device import Device, Event, HostArray
+from kleene.backends.cuda.runtime.interface import Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Task
 from kleene.system.threads import Future, ThreadPool
