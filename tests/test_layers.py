@@ -436,7 +436,8 @@ def test_calls_are_planned_in_one_place() -> None:
 def test_calls_find_methods_and_are_timed_by_the_engine() -> None:
     """Short roads do neither: PreparedGraph.distance and path, csgraph's small calls, and MPI."""
     own = re.compile(
-        r"registry import (?:.*\b)?find\b|\bplan_call\b|\breporter\(|\bperf_counter\b|\bmethod\.load"
+        r"registry import (?:.*\b)?find\b|\bplan_call\b|\breporter\(|\bperf_counter\b"
+        r"|\bmethod\.load"
     )
     found = {
         file.relative_to(ROOT).as_posix()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any
 
 import kleene
@@ -29,13 +29,15 @@ EXPLAINED = (
     "product", "spmv",
 )  # fmt: skip
 
+#: Options of which None means what the call does without them.
+_AS_IN_THE_CALL = ("predecessors", "semiring")
+
 
 def explain(graph: Any, problem: str, *arguments: Any, **options: Any) -> Plan:
     """Return what a call would run, why, and how much memory it takes, without running it.
 
-    The plan is that of the call itself, which ends where it would begin to compute: nothing is
-    searched for, and nothing is opened or written. Of a call that plans several times, it is the
-    first plan.
+    The plan is that of the call itself, which ends where it would begin to compute; nothing is
+    searched for or written. Of a call that plans several times, it is the first plan.
 
     Parameters
     ----------
@@ -94,7 +96,12 @@ def explain(graph: Any, problem: str, *arguments: Any, **options: Any) -> Plan:
         call = loads_between
     if problem in ("bfs", "sssp") and not arguments:
         options = _with_source(graph, options)
-    plan = explained(partial(call, graph, *arguments, **_options_of(call, problem, options)))
+    options = _options_of(call, problem, options)
+    try:
+        signature(call).bind(graph, *arguments, **options)
+    except TypeError as error:
+        raise RequestError(f"{problem}: {error}") from None
+    plan = explained(partial(call, graph, *arguments, **options))
     if plan.form != "arcs" or options.get("on") is not None:
         return plan
     # A small call does not ask how much memory is free, but a reader wants to know.
@@ -115,8 +122,9 @@ def _options_of(call: Callable[..., Any], problem: str, options: dict[str, Any])
     known, taken = signature(call).parameters, {}
     for name, value in options.items():
         if name not in known:
-            if not (value is None or value is False or value in ("auto", "host")):
+            nothing = value is None or value is False
+            if not (nothing or (isinstance(value, str) and value in ("auto", "host"))):
                 raise RequestError(f"{problem} does not take ", Code(f"{name}="))
-        elif value is not None or known[name].default is Parameter.empty:
+        elif value is not None or name not in _AS_IN_THE_CALL:
             taken[name] = value
     return taken
