@@ -71,10 +71,10 @@ def explain(graph: Any, problem: str, *arguments: Any, **options: Any) -> Plan:
       because  bellman_ford: some weights are negative
       because  int64: the type of the weights
 
-    Arguments are those of the call. Here, two facilities of three are wanted for every vertex:
+    Arguments are those of the call. For the two nearest of three facilities, of every vertex:
 
     >>> print(kl.explain(kl.datasets.rome(), "nearest", [1, 50, 300], k=2))
-    nearest by label_correcting on cpu, int32 values
+    nearest by ... on cpu, int32 values
       memory   ...
       because  ...
 

@@ -123,20 +123,15 @@ def _multiply(
     progress: Progress,
 ) -> tuple[Any, Any]:
     """Return the product and the inner positions as arrays of the factors' library."""
-    device = _device_of(factors[0])
     reasons = ("device: both matrices are there", "tiled: the only method on arrays of a GPU")
-    plan = show(
-        Plan(
-            "product", "tiled", "cuda", semiring, str(form.dtype), 0, 0, None, reasons,
-            devices=(device.name,),
-        )
-    )  # fmt: skip
+    kind = str(form.dtype)
+    plan = show(Plan("product", "tiled", "cuda", semiring, kind, 0, 0, None, reasons))
     negated, signs = semiring == "max_plus", argmin and form.dtype.kind == "f"
     if negated:
         factors = [-each for each in factors]
     elif signs and semiring == "max_min":
         factors = [each + 0 for each in factors]  # zeros are compared by their bits
-    like = factors[0]
+    like, device = factors[0], _device_of(factors[0])
     arrays = [Array.of(each, device) for each in factors]
     made = run_in_place(plan, device, form, *arrays, lowest, argmin, progress=progress)
     values: Any = _as_library(made[0], device, like)
