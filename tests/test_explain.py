@@ -145,7 +145,7 @@ def test_bounds_are_noted_after_the_plan() -> None:
 
 
 def test_every_call_is_explained() -> None:
-    """A public function that plans nothing is named here."""
+    """A public function that plans nothing is named here, and one that makes its graph first."""
     functions = {name for name in kl.__all__ if inspect.isfunction(getattr(kl, name))}
     rest = {
         "draw", "explain", "geodesic_distances", "load_prepared", "methods", "patch_sklearn",
@@ -170,6 +170,17 @@ def test_nothing_is_written_and_memory_of_the_caller_stays(tmp_path: Path) -> No
     assert (out == 7).all()
     assert not lost.any()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("about", [GRID, LINKS, READY], ids=["grid", "links", "prepared"])
+@pytest.mark.parametrize("name", ["d.npy", "d.zarr"])
+def test_the_plan_of_an_answer_in_a_file(about: Any, name: str, tmp_path: Path) -> None:
+    """Its memory is that of some rows, or of the file that is mapped."""
+    out = tmp_path / name
+    plan = kl.explain(about, "apsp", out=out, predecessors=False)
+    assert own(plan) == own(kl.apsp(about, out=out, predecessors=False).plan)
+    if name == "d.zarr":
+        assert "read from d.zarr" in str(kl.explain(about, "apsp", out=out, predecessors=False))
 
 
 def test_a_store_that_was_begun_says_how_it_is_resumed(tmp_path: Path) -> None:

@@ -211,8 +211,6 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
         ask = ask.but(block_rows=found.spec.block_rows)
     made = planned(call, ask)
     plan = made.plan
-    if EXPLAINING.on:
-        show_call(call, made)
     if rounds and plan.rounds is None:
         raise StoreError(
             f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
@@ -222,6 +220,8 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     plain = small and (call.targets is None or call.by_form)
     if plain and (ask.output.block_rows >= len(call.sources) or not _by_rows(plan)):
         return None
+    if EXPLAINING.on:
+        show_call(call, made)
     spec = record_call(call, plan, ask, begun_by)
     if found is not None and call.on is None:
         spec = _with_tiles(path, spec, found)
