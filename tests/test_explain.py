@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import kleene as kl
 from kleene.api.explain import EXPLAINED
+from kleene.engine.planned import explained
 from kleene.planning.plan import Plan
 from kleene.registry import Method
 
@@ -191,6 +193,18 @@ def test_a_store_that_was_begun_says_how_it_is_resumed(tmp_path: Path) -> None:
     assert kl.explain(GRID, "apsp", out=path, predecessors=False).method == "johnson"
 
 
+def test_calls_in_other_threads_are_not_explained() -> None:
+    made = []
+
+    def call() -> None:
+        with ThreadPoolExecutor(1) as other:
+            made.append(other.submit(kl.sssp, GRID, 0).result())
+        made.append(kl.sssp(GRID, 0))
+
+    assert own(explained(call)) == own(made[0].plan)
+    assert len(made) == 1
+
+
 def test_what_may_be_left_out() -> None:
     assert own(kl.explain(LABELLED, "sssp")) == own(kl.sssp(LABELLED, "a").plan)
     assert kl.explain(kl.Graph.from_edges([], []), "bfs").problem == "bfs"
@@ -225,8 +239,8 @@ def test_a_memory_error_is_that_of_the_call(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("KLEENE_MEMORY", "1K")
     graph = kl.generate.grid(31, 30, weights=(1, 9), seed=3)
     for name, given in (("betweenness", ()), ("nearest", ([0, 1], 2)), ("apsp", ())):
-        with pytest.raises(kl.MemoryBudgetError) as explained:
+        with pytest.raises(kl.MemoryBudgetError) as foreseen:
             kl.explain(graph, name, *given)
         with pytest.raises(kl.MemoryBudgetError) as made:
             getattr(kl, name)(graph, *given)
-        assert str(explained.value) == str(made.value)
+        assert str(foreseen.value) == str(made.value)

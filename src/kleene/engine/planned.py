@@ -2,7 +2,7 @@
 
 ``explain`` makes the call itself. Where the plan is made and work would begin, ``show`` hands the
 plan to it instead, so that what is explained is what would run. Until then a call that is explained
-learns cheap facts only: no vertices are put into order, and nothing is opened or written.
+learns cheap facts only: no vertices are put into order, and nothing is written.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def plan_value(facts: Facts, ask: Ask, graph: Graph | None = None, hops: bool = 
     plan = plan_call(facts, ask)
     if plan.method == "prepared" and graph is not None:
         plan = _look_closer(graph, ask, plan, hops)
-    return plan if not EXPLAINING.on else show(plan)
+    if EXPLAINING.on:
+        show(plan)
+    return plan
 
 
 # ---- plans that are explained -------------------------------------------------------------------
