@@ -21,14 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm, engine_form, fill_rows, finish_rows
-from kleene.backends.common.dense_rounds import (
-    BUFFERS,
-    RoundEngine,
-    RoundSplit,
-    RowBuffer,
-    overlapped,
-)
+from kleene.backends.common.dense_rounds import BUFFERS, RoundEngine, RoundSplit, overlapped
 from kleene.backends.common.johnson import johnson
 from kleene.backends.common.native_sssp import potentials
 from kleene.backends.task import Task
@@ -147,7 +142,7 @@ class _Arcs:
     def __init__(self, task: Task, form: MatrixForm) -> None:
         self._task, self._form = replace(task, threads=1), form  # other threads compute
 
-    def read(self, first: int, rows: RowBuffer) -> None:
+    def read(self, first: int, rows: Tile) -> None:
         """Fill rows, from the first on."""
         fill_rows(self._form, self._task, *rows, first)
 
@@ -179,13 +174,13 @@ def _run_rounds(
 class _Rows(Protocol):
     """Where rows of the answer come from."""
 
-    def read(self, piece: Piece, buffer: RowBuffer) -> None:
+    def read(self, piece: Piece, buffer: Tile) -> None:
         """Read what a block needs."""
 
-    def answer(self, own: Task, piece: Piece, buffer: RowBuffer) -> Answer:
+    def answer(self, own: Task, piece: Piece, buffer: Tile) -> Answer:
         """Return a block of the answer, for a task with its sources."""
 
-    def buffer(self, rows: int) -> RowBuffer:
+    def buffer(self, rows: int) -> Tile:
         """Return memory for so many rows."""
 
 
@@ -196,29 +191,29 @@ class _ClosedRows:
         self._form, self._file = form, file
         self._n, self._paths = task.graph.n, task.predecessors
 
-    def read(self, piece: Piece, buffer: RowBuffer) -> None:
+    def read(self, piece: Piece, buffer: Tile) -> None:
         self._file.read(piece.first, buffer.top(piece.stop - piece.first))
 
-    def answer(self, own: Task, piece: Piece, buffer: RowBuffer) -> Answer:
+    def answer(self, own: Task, piece: Piece, buffer: Tile) -> Answer:
         found = finish_rows(self._form, own, *buffer.top(piece.stop - piece.first))
         assert found is not None  # the diagonal was looked at
         return found
 
-    def buffer(self, rows: int) -> RowBuffer:
-        return RowBuffer.empty(self._form, self._n, rows, self._paths)
+    def buffer(self, rows: int) -> Tile:
+        return Tile.empty(self._form, rows, self._n, self._paths)
 
 
 class _SearchedRows:
     """Rows by searches, where cycles are negative by rounding only: see ``dense_driver``."""
 
-    def read(self, piece: Piece, buffer: RowBuffer) -> None:
+    def read(self, piece: Piece, buffer: Tile) -> None:
         pass
 
-    def answer(self, own: Task, piece: Piece, buffer: RowBuffer) -> Answer:
+    def answer(self, own: Task, piece: Piece, buffer: Tile) -> Answer:
         return johnson(own)
 
-    def buffer(self, rows: int) -> RowBuffer:
-        return RowBuffer(np.empty((0, 0)), None)
+    def buffer(self, rows: int) -> Tile:
+        return Tile(np.empty((0, 0)), None)
 
 
 def _searched_rows(task: Task, files: RoundFiles) -> _SearchedRows:
@@ -246,7 +241,7 @@ def _write_answer(
         with lock:
             store.record(piece, receipt)
 
-    def complete(piece: Piece, buffer: RowBuffer) -> Callable[[], Any]:
+    def complete(piece: Piece, buffer: Tile) -> Callable[[], Any]:
         sources = task.sources[piece.first : piece.stop]
         own = replace(task, sources=sources, out=None, progress=None)
         answer = finish(own, rows.answer(own, piece, buffer))
