@@ -281,6 +281,11 @@ def test_files_and_kernels_are_read_without_ast() -> None:
     assert PARSED_BY_AST.search("    found = np.load(path)")
 
 
+def test_one_file_writes_headers_of_arrays() -> None:
+    writers = {file.name for file in ROOT.rglob("*.py") if "write_array_header" in file.read_text()}
+    assert writers == {"npy_header.py"}
+
+
 def test_arrays_are_not_written_by_functions_that_take_ctrl_c_for_a_path() -> None:
     lossy = re.compile(r"^(?!\s*(?:>>>|\.\.\.)).*(?:\bnp\.save\(|\.tofile\()", re.M)
     found = [

@@ -7,8 +7,6 @@ rows to the store. Every call whose method is ``tiled`` goes this way, for all v
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
@@ -16,13 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.api.cluster_graphs import graph_bytes, share_plain_graph
+from kleene.api.cluster_graphs import graph_bytes, share_tiled_graph
 from kleene.backends.common.dense_driver import engine_form
 from kleene.backends.common.limits import as_limit
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.distributed.dask_client import open_client
-from kleene.distributed.dask_graphs import SharedGraph, share_graph
 from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
 from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.store import Store
@@ -34,13 +31,11 @@ from kleene.distributed.tile_tasks import TileWork
 from kleene.engine.call import Call, Outcome, Part, Timings
 from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
-from kleene.graph.dense import DenseArcs
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, make_plan, with_notes
 from kleene.results.result import Result
 from kleene.system.formatting import format_bytes, format_duration
 from kleene.system.machine import this_machine
-from kleene.system.npy_header import NpyHeader, read_array, write_array
 from kleene.system.progress import reporter
 
 __all__ = ["explain_tiles", "plan_tiles", "solve_in_tiles"]
@@ -111,7 +106,7 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
         with Store.open(path, sink.spec, sink.vertices) as store:
             if store.missing():
                 with (
-                    tiles.share(client, path.parent) as shared,
+                    share_tiled_graph(client, tiles.graph, path.parent) as shared,
                     tiles.checkpoints(store) as checkpoints,
                 ):
                     try:
@@ -209,17 +204,6 @@ class _Tiles(NamedTuple):
         paths = self.work.ask.what.predecessors
         return Checkpoints(store.path, header, self.layout.grid, self.work.form, paths)
 
-    @contextmanager
-    def share(self, client: Any, folder: Path) -> Iterator[SharedGraph]:
-        """Yield the graph on the workers: its matrix, where it is one."""
-        arcs = self.graph.__dict__.get("_dense_arcs")
-        if arcs is None:
-            with share_plain_graph(client, self.graph, False, folder) as shared:
-                yield shared
-        else:
-            with share_graph(client, lambda p: _write(p, arcs), _open_matrix, folder) as shared:
-                yield shared
-
 
 def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
     """Return the tiles that a store was begun with, if any."""
@@ -229,24 +213,3 @@ def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
 
 def _narrower(paths: bool) -> tuple[str, ...]:
     return (Code("predecessors=False"),) if paths else ()
-
-
-# ---- graphs that are matrices -------------------------------------------------------------------
-
-
-def _write(path: Path, arcs: DenseArcs) -> None:
-    """Write a matrix with what is known of it, at a place from which it can be mapped."""
-    known = np.array([arcs.min_weight, arcs.max_weight], dtype=arcs.matrix.dtype)
-    with path.open("r+b") as file:
-        for array in (arcs.offsets, arcs.heaviest, known, np.array(arcs.weighted), arcs.matrix):
-            write_array(file, array)
-
-
-def _open_matrix(path: str) -> Graph:
-    """Return the graph of a matrix in a file, mapped."""
-    with open(path, "rb") as file:
-        offsets, heaviest, known, weighted = (read_array(file) for _ in range(4))
-        header = NpyHeader.read(file)
-        matrix = np.memmap(path, header.dtype, "r", file.tell(), header.shape)
-    low, high = known.tolist()
-    return Graph._from_matrix(DenseArcs(matrix, offsets, low, high, heaviest, bool(weighted)))

@@ -138,7 +138,7 @@ class Writer:
     #: Whether pieces come together where all rows cost no more than some.
     together = False
 
-    #: Whether progress is what the method tells of its steps, and not how many rows are done.
+    #: Whether progress is the steps that the method reports, and not how many rows are done.
     tells_steps = False
 
     def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
