@@ -415,7 +415,7 @@ def test_the_engine_knows_no_store_no_cluster_and_no_cuda() -> None:
 PLANNERS = {
     "api/close_distances.py", "api/components.py", "api/distance_encodings.py",
     "api/eccentricity_question.py", "api/k_shortest.py", "api/length_plans.py", "api/loads.py",
-    "api/product.py", "api/spmv.py", "distributed/tile_tasks.py", "planning/plan.py",
+    "api/product.py", "api/spmv.py", "planning/plan.py",
 }  # fmt: skip
 
 
@@ -426,7 +426,7 @@ def test_path_calls_are_planned_and_run_in_one_place() -> None:
         for file in ROOT.rglob("*.py")
         if calls.search(file.read_text()) and file.parent.name != "engine"
     }
-    assert planners - {"api/tiles_on_cluster.py"} == PLANNERS  # tiles are planned for workers
+    assert planners == PLANNERS
     for name in ("execution", "pairs", "on_cluster", "reduce_distances"):
         text = (ROOT / "api" / f"{name}.py").read_text()
         assert not re.search(r"\b(plan_call|reporter|perf_counter)\b|\.load\(", text), name

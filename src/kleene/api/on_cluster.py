@@ -161,7 +161,7 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     ask, what = _ask_of_workers(call, plan), f"{plan.problem} rows"
     item = np.dtype(plan.dtype).itemsize + 4 * ask.what.predecessors
     together = (2 if work.writer.behind else 1) * call.graph.n * item
-    bare = call._replace(ask=ask, graph=None, form=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
+    bare = call.bare(ask)
     total = work.total
     done = total - count_rows(pieces)
     runs = 0

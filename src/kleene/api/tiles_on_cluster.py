@@ -17,8 +17,6 @@ import numpy as np
 from kleene.api.cluster_graphs import graph_bytes, share_tiled_graph
 from kleene.backends.common.dense_driver import engine_form
 from kleene.backends.common.limits import as_limit
-from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Task
 from kleene.distributed.dask_client import open_client
 from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
 from kleene.distributed.empty_stores import find_resumable
@@ -27,28 +25,25 @@ from kleene.distributed.store_record import TILES, record_call, record_tiles
 from kleene.distributed.store_sink import StoreSink
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
-from kleene.distributed.tile_tasks import TileWork
+from kleene.distributed.tile_tasks import TileDevices, TileWork
 from kleene.engine.call import Call, Outcome, Part, Timings
+from kleene.engine.tiles import closure_task, plan_of_tiles, plans_of_a_tile
 from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.planning.facts import graph_facts
-from kleene.planning.plan import Plan, make_plan, with_notes
+from kleene.planning.plan import Plan, with_notes
 from kleene.results.result import Result
 from kleene.system.formatting import format_bytes, format_duration
-from kleene.system.machine import this_machine
 from kleene.system.progress import reporter
 
 __all__ = ["explain_tiles", "plan_tiles", "solve_in_tiles"]
 
-#: The tiles that workers are asked about, before some are chosen: side, and vertices of a round.
-_USUAL_TILES = (4096, 1024)
+#: The side of the tiles that workers are asked about, before some are chosen.
+_USUAL_SIDE = 4096
 
 
 def plan_tiles(call: Call) -> Plan | None:
-    """Return the plan of a call that is computed in tiles; None where rows are searched for.
-
-    The memory of this process makes no difference, and a worker chooses its device by itself.
-    """
+    """Return the plan of a call that is computed in tiles; None where rows are searched for."""
     ask = call.ask
     if ask.what.problem not in ("apsp", "closure") or ask.where.method not in ("auto", "tiled"):
         return None
@@ -62,20 +57,10 @@ def plan_tiles(call: Call) -> Plan | None:
         return None  # it was begun by rows
     if found is not None and found.finished:
         return None  # it is only read
-    graph = call.graph.transpose() if call.reverse else call.graph
-    asked = ask.but(
-        method="tiled" if found is not None else ask.where.method, predecessors=False, given=True,
-        device="cpu" if ask.where.device in ("auto", "cuda", "emulated") else ask.where.device,
-    )  # fmt: skip
-    plan = make_plan(graph_facts(graph), asked, replace(this_machine(), memory=None))
+    plan = plan_of_tiles(call, "tiled" if found is not None else ask.where.method)
     if plan.method != "tiled":
         return None
-    why = "device: each worker's own choice"
-    if ask.where.device != "auto":
-        plan = replace(plan, device=ask.where.device)
-        why = f"device: {ask.where.device!r} on the workers, as asked"
-    plan = replace(plan, reasons=(why, *plan.reasons[1:]))
-    if len(call.sources) == graph.n and bool((call.sources == np.arange(graph.n)).all()):
+    if np.array_equal(call.sources, np.arange(call.graph.n)):
         return plan
     if searched:
         return None
@@ -149,15 +134,15 @@ class _Tiles(NamedTuple):
     def choose(cls, call: Call, plan: Plan, client: Any, kept: TileGrid | None = None) -> _Tiles:
         """Ask the workers, and choose tiles; those of a store that is resumed are its own."""
         graph = call.graph.transpose() if call.reverse else call.graph
-        n, dtype = graph.n, np.dtype(plan.dtype)
-        paths = call.ask.what.predecessors and call.targets is None
-        ask = call.ask.but(method="tiled", predecessors=paths)
-        task = Task(graph, SEMIRINGS[ask.what.semiring], call.sources, None, None, paths, dtype, 1)
-        form = engine_form("tiled", task)
-        grid = kept or TileGrid(n, *_USUAL_TILES)
-        limit = as_limit(call.limit, graph, dtype)
-        work = TileWork(ask, graph_facts(graph), form, grid, plan.dtype, limit, call.targets)
-        cluster = measure_cluster(client, work)
+        n, facts, task = graph.n, graph_facts(graph), closure_task(call, plan)
+        form, paths = engine_form("tiled", task), task.predecessors
+        ask = call.ask.but(predecessors=paths)
+
+        def devices(side: int) -> TileDevices:
+            plans = plans_of_a_tile(facts, ask, side)
+            return TileDevices(plans, form, facts.min_weight >= 0)
+
+        cluster = measure_cluster(client, devices(kept.side if kept else _USUAL_SIDE))
         item = 1 / 8 if form.dtype == np.uint64 else form.dtype.itemsize
         pair_bytes = item + (4 if paths else 0)
         layout = choose_layout(n, pair_bytes, cluster, kept)
@@ -169,7 +154,11 @@ class _Tiles(NamedTuple):
                 f"{format_bytes(memory)} each, of which tiles may take half",
                 advice=["more workers, or workers with more memory", *_narrower(paths)],
             )
-        return cls(graph, plan, replace(work, grid=layout.grid), cluster, layout, pair_bytes)
+        own = call.bare(ask)._replace(sources=call.sources[:0], reverse=False)
+        limit = as_limit(call.limit, graph, task.dtype)
+        on_worker = replace(plan, threads=ask.where.threads or 1)
+        work = TileWork(own, on_worker, limit, devices(layout.grid.side), layout.grid)
+        return cls(graph, plan, work, cluster, layout, pair_bytes)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -201,8 +190,8 @@ class _Tiles(NamedTuple):
     def checkpoints(self, store: Store) -> Checkpoints:
         """Return the checkpoints of a store."""
         header = {"format": "kleene tiles", **store.spec._asdict()}
-        paths = self.work.ask.what.predecessors
-        return Checkpoints(store.path, header, self.layout.grid, self.work.form, paths)
+        paths = self.work.call.ask.what.predecessors
+        return Checkpoints(store.path, header, self.layout.grid, self.work.devices.form, paths)
 
 
 def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:

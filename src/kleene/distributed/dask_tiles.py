@@ -33,6 +33,7 @@ from kleene.distributed.tile_grid import Cluster
 from kleene.distributed.tile_tasks import (
     CycleFoundError,
     NoGraphError,
+    TileDevices,
     TileWork,
     check_diagonal,
     fill_tile,
@@ -61,7 +62,7 @@ _RETRIES = 2
 _RESTARTS = 20
 
 
-def measure_cluster(client: Any, work: TileWork) -> Cluster:
+def measure_cluster(client: Any, devices: TileDevices) -> Cluster:
     """Return the workers, their memory and their speed, for tiles of this kind.
 
     Waits for workers where there are none: they may be restarting.
@@ -73,7 +74,9 @@ def measure_cluster(client: Any, work: TileWork) -> Cluster:
         answers = {}
         if threads:
             with asking("the workers do not say how fast they are"):
-                answers = client.run(measure_slot, work, workers=list(threads), on_error="return")
+                answers = client.run(
+                    measure_slot, devices, workers=list(threads), on_error="return"
+                )
         found = {worker: slot for worker, slot in answers.items() if isinstance(slot, tuple)}
         refused = [error for error in answers.values() if isinstance(error, KleeneError)]
         if refused:
@@ -104,7 +107,7 @@ def close_on_cluster(
     for _ in range(_RESTARTS):
         run = _Run(client, shared, work, cluster, report)
         try:
-            if work.form.method == "tiled":  # else sums could wrap
+            if work.devices.form.method == "tiled":  # else sums could wrap
                 with suppress(CycleFoundError):
                     run.finish(store, run.close(checkpoints))
                     break
@@ -112,12 +115,12 @@ def close_on_cluster(
             run.search(store)  # the cycle is one of rounding
             break
         except WorkersLostError:
-            cluster = measure_cluster(client, work)
+            cluster = measure_cluster(client, work.devices)
         except NoGraphError:
             with asking("the workers do not say whether they have the graph"):
                 found = client.run(has_graph, shared, on_error="return")
             send_graph(client, shared, [worker for worker, has in found.items() if has is False])
-            cluster = measure_cluster(client, work)
+            cluster = measure_cluster(client, work.devices)
         finally:
             run.cancel()
     else:
@@ -137,7 +140,7 @@ class _Run(TaskRun):
         cluster: Cluster,
         report: Report | None,
     ) -> None:
-        super().__init__(client, cluster, work.ask.what.problem)
+        super().__init__(client, cluster, work.plan.problem)
         self._shared, self._work = shared, work
         self._report, self._done = report, 0
 
