@@ -165,7 +165,7 @@ class StoreSink(Sink):
     def abandon(self, error: BaseException) -> None:
         """Keep what is recorded; a store without a block goes."""
         if self._store is not None:
-            self._store.__exit__(type(error), error, None)
+            self._store.leave()
 
 
 def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
