@@ -427,7 +427,7 @@ def test_path_calls_are_planned_and_run_in_one_place() -> None:
         if calls.search(file.read_text()) and file.parent.name != "engine"
     }
     assert planners == PLANNERS
-    for name in ("execution", "pairs", "on_cluster", "reduce_distances"):
+    for name in ("execution", "pairs", "on_cluster", "tiles_on_cluster", "reduce_distances"):
         text = (ROOT / "api" / f"{name}.py").read_text()
         assert not re.search(r"\b(plan_call|reporter|perf_counter)\b|\.load\(", text), name
 

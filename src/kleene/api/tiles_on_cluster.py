@@ -6,17 +6,16 @@ rows to the store. Every call whose method is ``tiled`` goes this way, for all v
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kleene.api.cluster_graphs import graph_bytes, share_tiled_graph
 from kleene.backends.common.dense_driver import engine_form
-from kleene.backends.common.limits import as_limit
 from kleene.distributed.dask_client import open_client
 from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
 from kleene.distributed.empty_stores import find_resumable
@@ -26,15 +25,20 @@ from kleene.distributed.store_sink import StoreSink
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
 from kleene.distributed.tile_tasks import TileDevices, TileWork
-from kleene.engine.call import Call, Outcome, Part, Timings
+from kleene.engine.call import Call, Sink
+from kleene.engine.planned import Planned
+from kleene.engine.solve import solve
 from kleene.engine.tiles import closure_task, plan_of_tiles, plans_of_a_tile
-from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.engine.work import Work
+from kleene.errors import Code, MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes
 from kleene.results.result import Result
 from kleene.system.formatting import format_bytes, format_duration
-from kleene.system.progress import reporter
+
+if TYPE_CHECKING:
+    from kleene.backends.task import Progress
 
 __all__ = ["explain_tiles", "plan_tiles", "solve_in_tiles"]
 
@@ -78,36 +82,14 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
             Code("out='d.zarr'"),
             " in a folder that all of them see",
         )
-    began = time.perf_counter()
     path = Path(str(call.out))
     found = Store.look(path)
     kept = None if found is None else _tiles_of(found.spec.call, call.graph.n)
-    with (
-        reporter(call.progress, f"{plan.problem} by tiles") as report,
-        open_client(call.on) as client,
-    ):
+    with open_client(call.on) as client:
         tiles = _Tiles.choose(call, plan, client, kept)
-        sink = tiles.sink(call, path)
-        with Store.open(path, sink.spec, sink.vertices) as store:
-            if store.missing():
-                with (
-                    share_tiled_graph(client, tiles.graph, path.parent) as shared,
-                    tiles.checkpoints(store) as checkpoints,
-                ):
-                    try:
-                        close_on_cluster(
-                            client, shared, tiles.work, tiles.cluster, store, checkpoints, report
-                        )
-                    except NegativeCycleError as error:
-                        cycle = error.cycle[::-1] if call.reverse else error.cycle
-                        raise NegativeCycleError(cycle) from None
-            else:
-                Checkpoints.discard(store.path)
-            store.finish()
-        seconds = time.perf_counter() - began
-    answer, stats = Part(sink.answer(store.writer())), Timings(compute=seconds, total=seconds)
-    plan = with_notes(plan, *tiles.notes)
-    return Result._of(call, Outcome(answer, plan, stats, sink.spec.call["limit"]))
+        run = partial(tiles.run, client)
+        sink, title = tiles.sink(call, path), f"{plan.problem} by tiles"
+        return Result._of(call, solve(call, sink, Planned(plan), run, title))
 
 
 def explain_tiles(call: Call, plan: Plan) -> Plan:
@@ -125,7 +107,7 @@ class _Tiles(NamedTuple):
 
     graph: Graph
     plan: Plan
-    work: TileWork
+    devices: TileDevices
     cluster: Cluster
     layout: Layout
     pair_bytes: float
@@ -154,11 +136,7 @@ class _Tiles(NamedTuple):
                 f"{format_bytes(memory)} each, of which tiles may take half",
                 advice=["more workers, or workers with more memory", *_narrower(paths)],
             )
-        own = call.bare(ask)._replace(sources=call.sources[:0], reverse=False)
-        limit = as_limit(call.limit, graph, task.dtype)
-        on_worker = replace(plan, threads=ask.where.threads or 1)
-        work = TileWork(own, on_worker, limit, devices(layout.grid.side), layout.grid)
-        return cls(graph, plan, work, cluster, layout, pair_bytes)
+        return cls(graph, plan, devices(layout.grid.side), cluster, layout, pair_bytes)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -187,11 +165,28 @@ class _Tiles(NamedTuple):
         tiles = dict(zip(TILES, (grid.side, grid.depth), strict=True))
         return StoreSink(call, path, record_tiles(spec, tiles))
 
-    def checkpoints(self, store: Store) -> Checkpoints:
-        """Return the checkpoints of a store."""
-        header = {"format": "kleene tiles", **store.spec._asdict()}
-        paths = self.work.call.ask.what.predecessors
-        return Checkpoints(store.path, header, self.layout.grid, self.work.devices.form, paths)
+    def run(self, client: Any, work: Work, sink: Sink, report: Progress | None) -> Plan:
+        """Close the tiles and write their rows, all on the workers: a runner of the engine."""
+        assert isinstance(sink, StoreSink)
+        files, grid = sink.files, self.layout.grid
+        if work.pieces:
+            call, plan = work.call, work.plan
+            bare = call.bare(call.ask)._replace(sources=call.sources[:0], reverse=False)
+            plan = replace(plan, threads=call.ask.where.threads or 1)
+            own = work._replace(call=bare, plan=plan, pieces=())
+            header = {"format": "kleene tiles", **files.spec._asdict()}
+            form, paths = self.devices.form, files.spec.predecessors is not None
+            with (
+                share_tiled_graph(client, self.graph, sink.path.parent) as shared,
+                Checkpoints(files.path, header, grid, form, paths) as checkpoints,
+            ):
+                close_on_cluster(
+                    client, shared, TileWork(own, self.devices, grid), self.cluster, work.pieces,
+                    sink.record, checkpoints, report,
+                )  # fmt: skip
+        else:
+            Checkpoints.discard(files.path)
+        return with_notes(work.plan, *self.notes)
 
 
 def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:

@@ -138,6 +138,12 @@ class StoreSink(Sink):
         """The lists of sources and targets that are kept."""
         return lists_of_vertices(self.call)
 
+    @property
+    def files(self) -> StoreWriter:
+        """The files of the store, once it is open."""
+        assert self._store is not None
+        return self._store.writer()
+
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Begin the store or resume it; return the blocks that it lacks."""
         self._store = store = Store.open(self.path, self.spec, self.vertices)

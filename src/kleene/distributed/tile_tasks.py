@@ -6,12 +6,11 @@ nothing that they are given, and give the same bits whenever they are run again.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer
 from kleene.backends.common.closure_tiles import (
@@ -26,27 +25,25 @@ from kleene.backends.common.closure_tiles import (
 from kleene.backends.common.dense_driver import MatrixForm, finish_rows
 from kleene.backends.common.johnson import johnson
 from kleene.backends.common.native_sssp import potentials
+from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.distributed.dask_client import import_dask
 from kleene.distributed.dask_graphs import SharedGraph, find_graph
-from kleene.distributed.store import Receipt, StoreWriter
-from kleene.distributed.stored_answer import complete_rows, stored_columns
+from kleene.distributed.store import Receipt
 from kleene.distributed.tile_checkpoints import Checkpoint
 from kleene.distributed.tile_grid import TileGrid
-from kleene.engine.call import Call
+from kleene.engine.call import Call, Part
 from kleene.engine.pieces import Piece
 from kleene.engine.tiles import TilePlan, closure_task
+from kleene.engine.work import Work
 from kleene.errors import KleeneError
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.planning.device_choice import require_device
 from kleene.planning.machine import live_machine
-from kleene.planning.plan import Plan
 from kleene.registry import find
 from kleene.results.claim import PathValues
 from kleene.results.verify import verify
-
-Array = NDArray[Any]
 
 __all__ = [
     "CycleFoundError", "NoGraphError", "Slot", "TileDevices", "TileWork", "check_diagonal",
@@ -113,9 +110,7 @@ def _has_room(tile: TilePlan) -> bool:
 class TileWork(NamedTuple):
     """All that workers need to know of a closure, beside its graph."""
 
-    call: Call  # without the graph and its vertices
-    plan: Plan
-    limit: int | float | None
+    work: Work  # without the graph; each task takes some of its rows
     devices: TileDevices
     grid: TileGrid
 
@@ -124,10 +119,12 @@ class TileWork(NamedTuple):
         """What takes tiles through rounds on this worker."""
         return self.devices.open().engine
 
-    def task(self, graph: Graph, rows: range) -> Task:
-        """Return the task of some rows."""
-        sources = np.arange(rows.start, rows.stop, dtype=graph.id_dtype)
-        return closure_task(self.call._replace(graph=graph), self.plan, sources)
+    def rows(self, shared: SharedGraph, first: int, stop: int) -> Work:
+        """Return the work on some rows of the graph that this worker has."""
+        graph = _graph(shared)
+        sources = np.arange(first, stop, dtype=graph.id_dtype)
+        call = self.work.call._replace(graph=graph, sources=sources)
+        return self.work._replace(call=call, first=first)
 
 
 def _graph(shared: SharedGraph) -> Graph:
@@ -149,7 +146,8 @@ def has_graph(shared: SharedGraph, dask_worker: Any) -> bool:
 def fill_tile(i: int, j: int, shared: SharedGraph, work: TileWork) -> Tile:
     """Make a tile of the matrix of arcs."""
     rows, columns = work.grid.vertices(i), work.grid.vertices(j)
-    return arc_tile(work.task(_graph(shared), rows), work.devices.form, rows, columns)
+    own = work.rows(shared, rows.start, rows.stop)
+    return arc_tile(closure_task(own.call, own.plan), work.devices.form, rows, columns)
 
 
 def take_round_column(i: int, tile: Tile, k: int, work: TileWork) -> Column:
@@ -195,42 +193,45 @@ def load_tile(i: int, j: int, checkpoint: Checkpoint) -> Tile:
 # ---- rows of the answer -------------------------------------------------------------------------
 
 
-def finish_band(
-    piece: Piece, tiles: list[Tile], shared: SharedGraph, work: TileWork, writer: StoreWriter
-) -> Receipt:
+def finish_band(piece: Piece, tiles: list[Tile], shared: SharedGraph, work: TileWork) -> Receipt:
     """Write the rows of a band of closed tiles to the store."""
-    task = work.task(_graph(shared), range(piece.first, piece.stop))
     values = np.concatenate([tile.values for tile in tiles], axis=1)
     links = None
-    if task.predecessors:
+    if tiles[0].predecessors is not None:
         links = np.concatenate([tile.predecessors for tile in tiles], axis=1)
-    answer = finish_rows(work.devices.form, task, values, links)
-    assert answer is not None  # the diagonal was checked
-    return _write(task, answer, piece, work, writer)
+
+    def closed(task: Task) -> Answer:
+        answer = finish_rows(work.devices.form, task, values, links)
+        assert answer is not None  # the diagonal was checked
+        return answer
+
+    return _write(piece, closed, shared, work)
 
 
-def search_band(piece: Piece, shared: SharedGraph, work: TileWork, writer: StoreWriter) -> Receipt:
+def search_band(piece: Piece, shared: SharedGraph, work: TileWork) -> Receipt:
     """Write rows that are searched for, where lengths cannot be closed as a matrix."""
-    task = work.task(_graph(shared), range(piece.first, piece.stop))
-    return _write(task, johnson(replace(task, limit=work.limit)), piece, work, writer)
+    return _write(piece, johnson, shared, work)
 
 
 def _write(
-    task: Task, answer: Answer, piece: Piece, work: TileWork, writer: StoreWriter
+    piece: Piece, rows_of: Callable[[Task], Answer], shared: SharedGraph, work: TileWork
 ) -> Receipt:
     """Write rows as a call returns them; prove one of them, where that takes little time."""
-    task = replace(task, limit=work.limit)
-    answer = complete_rows(task, answer, work.call.ask.what.deterministic)
-    graph = task.graph
-    seconds = len(task.sources) * float(graph.n) ** 2 / work.devices.open().rate
-    if graph.m * _PROOF <= _PROOF_PART * seconds:
-        claim = PathValues(
-            graph, task.semiring, task.sources, answer.values, answer.predecessors,
-            answer.horizons, False, None, task.limit,
-        )  # fmt: skip
-        verify(claim, sample=1, seed=piece.index)
-    kept = stored_columns(answer, work.call.targets)
-    return writer.write(piece, kept.values, kept.predecessors)
+    own = work.rows(shared, piece.first, piece.stop)._replace(pieces=(piece,))
+
+    def prove(pieces: Sequence[Piece], call: Call, part: Part) -> None:
+        graph, answer = call.graph, part.answer
+        seconds = len(call.sources) * float(graph.n) ** 2 / work.devices.open().rate
+        if graph.m * _PROOF <= _PROOF_PART * seconds:
+            claim = PathValues(
+                graph, SEMIRINGS[own.plan.semiring], call.sources, answer.values,
+                answer.predecessors, answer.horizons, False, None, own.limit,
+            )  # fmt: skip
+            verify(claim, sample=1, seed=piece.index)
+
+    receipts: list[Receipt] = []
+    own.run(lambda piece, receipt: receipts.append(receipt), look=prove, rows_of=rows_of)
+    return receipts[0]
 
 
 # ---- before the rounds --------------------------------------------------------------------------
@@ -238,7 +239,8 @@ def _write(
 
 def find_cycle(shared: SharedGraph, work: TileWork) -> None:
     """Raise NegativeCycleError if there is a negative cycle that is not one of rounding."""
-    potentials(work.task(_graph(shared), range(work.grid.n)))
+    own = work.rows(shared, 0, work.grid.n)
+    potentials(closure_task(own.call, own.plan))
 
 
 def measure_slot(devices: TileDevices, dask_worker: Any) -> tuple[int, float]:

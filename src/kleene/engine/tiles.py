@@ -76,18 +76,13 @@ def plans_of_a_tile(facts: Facts, ask: Ask, side: int) -> tuple[TilePlan, ...]:
     return best, *others
 
 
-def closure_task(
-    call: Call,
-    plan: Plan,
-    sources: np.ndarray | None = None,
-    report: Progress | None = None,
-) -> Task:
-    """Return the task of closing a matrix: of all vertices, or of the rows of some."""
+def closure_task(call: Call, plan: Plan, report: Progress | None = None) -> Task:
+    """Return the task of closing a matrix, or of some of its rows."""
     what = call.ask.what
     return Task(
         call.graph.transpose() if call.reverse else call.graph,
         SEMIRINGS[plan.semiring],
-        call.sources if sources is None else sources,
+        call.sources,
         None,
         None,  # limits are applied to closed rows
         what.predecessors and call.targets is None,
