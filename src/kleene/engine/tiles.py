@@ -1,7 +1,8 @@
-"""Closures in tiles on workers that are not known: planned by the client, once.
+"""Closures of matrices in parts: their task, and plans of tiles for workers that are not known.
 
-The plan of the call says what is computed, and in which type. Where is each worker's own choice: it
-gets plans of a tile for the devices that pay, the best first, and opens the first that it has.
+The plan of a call on a cluster says what is computed, and in which type. Where is each worker's own
+choice: it gets plans of a tile for the devices that pay, the best first, and opens the first that
+it has.
 """
 
 from __future__ import annotations
