@@ -281,6 +281,11 @@ def test_files_and_kernels_are_read_without_ast() -> None:
     assert PARSED_BY_AST.search("    found = np.load(path)")
 
 
+def test_one_file_writes_headers_of_arrays() -> None:
+    writers = {file.name for file in ROOT.rglob("*.py") if "write_array_header" in file.read_text()}
+    assert writers == {"npy_header.py"}
+
+
 def test_arrays_are_not_written_by_functions_that_take_ctrl_c_for_a_path() -> None:
     lossy = re.compile(r"^(?!\s*(?:>>>|\.\.\.)).*(?:\bnp\.save\(|\.tofile\()", re.M)
     found = [
@@ -407,19 +412,13 @@ def test_the_engine_knows_no_store_no_cluster_and_no_cuda() -> None:
 
 
 #: Files outside the engine that plan, and why. None may join them.
-PLANNERS = {
-    "api/tiles_on_cluster.py",  # tiles are planned for workers, whose memory is not ours
-    "distributed/tile_tasks.py",  # a worker plans its tile
-    "planning/plan.py",
-}
+PLANNERS = {"planning/plan.py"}
 
 #: Calls that find methods, show progress or take the time on their own, and why. None may join.
 ON_THEIR_OWN = {
     "api/distance_sums.py",  # sums by bits: no method of the registry makes them
     "api/nearest_on_cluster.py",
     "api/on_cluster.py",  # which methods devices of workers have
-    "api/rounds.py",
-    "api/tiles_on_cluster.py",
 }
 
 

@@ -145,6 +145,12 @@ class StoreSink(Sink):
         """The lists of sources and targets that are kept."""
         return lists_of_vertices(self.call)
 
+    @property
+    def files(self) -> StoreWriter:
+        """The files of the store, once it is open."""
+        assert self._store is not None
+        return self._store.writer()
+
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Begin the store or resume it; return the blocks that it lacks."""
         self._store = store = Store.open(self.path, self.spec, self.vertices)
@@ -172,7 +178,7 @@ class StoreSink(Sink):
     def abandon(self, error: BaseException) -> None:
         """Keep what is recorded; a store without a block goes."""
         if self._store is not None:
-            self._store.__exit__(type(error), error, None)
+            self._store.leave()
 
 
 def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:

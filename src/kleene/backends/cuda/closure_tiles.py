@@ -15,7 +15,12 @@ from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.interface import Device, HostArray, ceil_div
 
-__all__ = ["DeviceTiles"]
+__all__ = ["DeviceTiles", "open_tiles"]
+
+
+def open_tiles(form: MatrixForm, device: str, threads: int, nonnegative: bool) -> DeviceTiles:
+    """Return the engine for tiles of this form, of a graph that may have no negative weights."""
+    return DeviceTiles(device, form, nonnegative)
 
 
 class DeviceTiles:
