@@ -176,7 +176,7 @@ def nearest(
         (distances, which), stats = run_value(plan, own, progress=progress)
     else:
         (plan, distances, which), stats = timed(
-            lambda _: _nearest_one(task, device, threads, progress)
+            lambda _: _nearest_one(task, graph, device, threads, progress)
         )
     if hops:
         distances[which < 0] = NO_HOPS
@@ -209,13 +209,13 @@ class NearestOptions(NamedTuple):
 
 
 def _nearest_one(
-    task: NearestTask, device: str, threads: int | None, progress: Progress
+    task: NearestTask, planned: Graph, device: str, threads: int | None, progress: Progress
 ) -> tuple[Plan, Array, Array]:
     """Search from the extra vertex; its arcs count a hop where arcs are counted."""
     g = task.graph
     extra = 1 if task.unit else 0
     call = check_call(
-        "bfs" if task.unit else "sssp", _with_extra_vertex(task), source=g.n,
+        "bfs" if task.unit else "sssp", _with_extra_vertex(task, planned), source=g.n,
         limit=None if task.limit is None else task.limit + extra,
         predecessors=False, device=device, threads=threads, progress=progress,
     )  # fmt: skip
@@ -229,7 +229,7 @@ def _nearest_one(
     return result.plan, distances[:, None], which[:, None]
 
 
-def _with_extra_vertex(task: NearestTask) -> Graph:
+def _with_extra_vertex(task: NearestTask, planned: Graph) -> Graph:
     """Return the graph with one more vertex, joined to the facilities by arcs of length zero."""
     g, ends = task.graph, np.unique(task.facilities)
     weights = None
@@ -237,6 +237,6 @@ def _with_extra_vertex(task: NearestTask) -> Graph:
         assert g.weights is not None
         weights = np.append(g.weights, np.zeros(len(ends), dtype=g.weights.dtype))
     made = Graph(CSR(np.append(g.offsets, g.m + len(ends)), np.append(g.neighbors, ends), weights))
-    if not task.unit:  # the same type for the distances: no path is longer than before
-        made.stats.__dict__["path_bound"] = g.stats.path_bound
+    if not task.unit:  # the type that was planned: paths are as long against the arcs
+        made.stats.__dict__["path_bound"] = planned.stats.path_bound
     return made

@@ -26,6 +26,8 @@ def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     assert call.pairs is not None
     ask, form = call.ask, call.form
     title = f"{ask.what.problem} of pairs"
+    if not len(call.pairs[0]):
+        runner = None  # there is nothing to send
     climbs, ends = None, (0, 0)
     if form is not None and "entries" in form._makes and form._answers(ask):
         climbs = call, Planned(form._plan(ask, len(call.pairs[0])))

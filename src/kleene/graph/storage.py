@@ -13,6 +13,7 @@ from kleene.graph import checks
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
 from kleene.graph.frozen import adopt, frozen
 from kleene.graph.no_path import no_path
+from kleene.graph.path_room import holds
 from kleene.graph.rows import EdgeRows
 from kleene.graph.statistics import Statistics
 from kleene.system.cached_property import cached_property
@@ -98,7 +99,7 @@ class Storage:
     def fits_int32(self) -> bool:
         """Whether weights are integers and the sum of any two path lengths fits in int32."""
         kind = "i" if self.weight_dtype is None else self.weight_dtype.kind
-        return kind == "i" and 2 * self.stats.path_bound < np.iinfo(np.int32).max
+        return kind == "i" and holds(np.dtype(np.int32), self.stats.path_bound)
 
     @property
     def id_dtype(self) -> np.dtype[Any]:
