@@ -419,6 +419,7 @@ ON_THEIR_OWN = {
     "api/distance_sums.py",  # sums by bits: no method of the registry makes them
     "api/nearest_on_cluster.py",
     "api/on_cluster.py",  # which methods devices of workers have
+    "api/pairs.py",  # whether a method makes what pairs ask for
 }
 
 

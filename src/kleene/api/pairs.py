@@ -13,9 +13,10 @@ import numpy as np
 
 from kleene.engine.call import Call
 from kleene.engine.entries import Climbs, Entries
-from kleene.engine.planned import Planned, forms_made, planned, show
+from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
 from kleene.planning.ask import Output
+from kleene.registry import find
 from kleene.results.pairs import PairsResult
 
 __all__ = ["solve_pairs"]
@@ -54,7 +55,8 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
         what=what._replace(sources=roots, predecessors=False), output=Output(given=True)
     )
     plan, looked = planned(call._replace(form=None), no_rows)
-    if "entries" not in forms_made(plan):
+    method = find(plan.problem, plan.method, plan.device)
+    if method is None or "entries" not in method.makes:
         return None
     from kleene.engine.prepared import prepared_form
 

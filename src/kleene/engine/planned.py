@@ -22,11 +22,10 @@ from kleene.planning.plan import Plan, plan_call, with_notes
 from kleene.planning.rules import choose_method, unknown_method
 from kleene.prepared.known import Known
 from kleene.registry import find
-from kleene.registry.method import PartForm
 from kleene.system.device_names import INDEXED
 
 __all__ = [
-    "EXPLAINING", "Planned", "as_planned_here", "explained", "forms_made", "plan_value", "planned",
+    "EXPLAINING", "Planned", "as_planned_here", "explained", "plan_value", "planned",
     "show", "show_call",
 ]  # fmt: skip
 
@@ -62,12 +61,6 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
     began = time.perf_counter()
     plan = _look_closer(graph, ask, plan)
     return Planned(plan, time.perf_counter() - began)
-
-
-def forms_made(plan: Plan) -> tuple[PartForm, ...]:
-    """Return what the parts of an answer by this plan may be."""
-    method = find(plan.problem, plan.method, plan.device)
-    return () if method is None else method.makes
 
 
 def plan_value(facts: Facts, ask: Ask, graph: Graph | None = None, hops: bool = False) -> Plan:
