@@ -450,7 +450,6 @@ def test_calls_find_methods_and_are_timed_by_the_engine() -> None:
 #: Modules that import each other. None may join them.
 CYCLES = [
     {"api.nearest", "api.nearest_on_cluster"},
-    {"distributed.dask_graphs", "distributed.dask_plugin"},
     {"results.pairs", "results.result"},
 ]  # fmt: skip
 
