@@ -8,7 +8,6 @@ or by elimination where the graph is prepared (``native/core/prepared/nearest_la
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,20 +24,19 @@ from kleene.api.arguments import (
     make_ask,
 )
 from kleene.api.execution import solve
-from kleene.api.length_plans import plan_lengths
+from kleene.api.length_plans import COUNT_ARCS, USE_SSSP, plan_lengths, require_not_negative
 from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
 from kleene.backends.common.limits import as_limit
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
-from kleene.engine.call import Timings
-from kleene.engine.planned import look_closer
-from kleene.engine.value import run_value
+from kleene.engine.value import run_value, timed
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import NO_HOPS, no_path
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
@@ -150,33 +148,38 @@ def nearest(
         )
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
     parts = None if prepared is None else _parts(prepared, ask, hops, reverse)
-    known = None if parts is None else Known.of(*parts)
-    advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
-    plan = plan_lengths(graph, ask, hops, advice, known)
-    dtype = np.dtype(plan.dtype)
-    if parts is None:
-        plan = look_closer(graph, ask, plan, hops=hops)
+    if many or on is not None:
+        known = None if parts is None else Known.of(*parts)
+        advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
+        plan = plan_lengths(graph, ask, hops, advice, known)
+        dtype = np.dtype(plan.dtype)
+    else:  # the search from the extra vertex has a plan of its own
+        if not hops:
+            warn_of_numbers_left(graph)
+        facts = graph_facts(graph, hops)
+        require_not_negative(facts, "nearest", COUNT_ARCS, USE_SSSP)
+        dtype, _ = choose_dtype(facts, ask)
     searched = graph if reverse else graph.transpose()
     task = NearestTask(
         searched, places, k, as_limit(limit, graph, dtype, hops), dtype,
         hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), ask.where.threads),
     )  # fmt: skip
-    began = time.perf_counter()
     if on is not None:
         from kleene.api.nearest_on_cluster import nearest_on_cluster
 
-        plan, distances, which = nearest_on_cluster(
-            graph, task, plan, NearestOptions(limit, hops, reverse, ask.where.threads, device), on,
-            progress,
-        )  # fmt: skip
+        options = NearestOptions(limit, hops, reverse, ask.where.threads, device)
+        (plan, distances, which), stats = timed(
+            lambda _: nearest_on_cluster(graph, task, plan, options, on, progress)
+        )
     elif many:
         own = replace(task, prepared=parts)
-        (distances, which), _ = run_value(plan, own, progress=progress)
+        (distances, which), stats = run_value(plan, own, progress=progress)
     else:
-        plan, distances, which = _nearest_one(task, graph, device, threads, progress)
+        (plan, distances, which), stats = timed(
+            lambda _: _nearest_one(task, graph, device, threads, progress)
+        )
     if hops:
         distances[which < 0] = NO_HOPS
-    stats = Timings(total=time.perf_counter() - began)
     return Nearest(graph, plan, stats, task, distances, which, hops, reverse)
 
 
@@ -216,7 +219,7 @@ def _nearest_one(
         limit=None if task.limit is None else task.limit + extra,
         predecessors=False, device=device, threads=threads, progress=progress,
     )  # fmt: skip
-    result = solve(call)
+    result = solve(call._replace(ask=call.ask._replace(keywords=())))
     distances = result.distances[: g.n].astype(task.dtype)
     if task.unit:
         distances = np.where(distances < 0, no_path(task.dtype), distances - extra)

@@ -34,9 +34,9 @@ from kleene.engine.pieces import Piece
 from kleene.engine.planned import as_planned_here, planned
 from kleene.engine.reduce import rows_together
 from kleene.engine.searched_rows import SearchedRows
-from kleene.engine.solve import cycle_by_label, solve
+from kleene.engine.solve import solve
 from kleene.engine.work import Work, count_rows
-from kleene.errors import Code, NegativeCycleError, RequestError, Text
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.planning.ask import ARC_BY_ARC, Ask
@@ -112,10 +112,7 @@ def solve_on_cluster(call: Call) -> Result:
         call = call._replace(out=Path(os.path.abspath(str(call.out))))
     tiles = plan_tiles(call)
     if tiles is not None:
-        try:
-            return solve_in_tiles(call, tiles)
-        except NegativeCycleError as error:
-            raise cycle_by_label(error, call.graph) from None
+        return solve_in_tiles(call, tiles)
     if call.out is None:
         return _solve_block(call)
     found = store_sink(call)
@@ -156,12 +153,12 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     folder = sink.path.parent if isinstance(sink, StoreSink) else None
     if not pieces:
         if isinstance(sink, StoreSink):
-            Checkpoints.discard(sink.path)
+            Checkpoints.discard(sink.files.path)
         return plan
     ask, what = _ask_of_workers(call, plan), f"{plan.problem} rows"
     item = np.dtype(plan.dtype).itemsize + 4 * ask.what.predecessors
     together = (2 if work.writer.behind else 1) * call.graph.n * item
-    bare = call._replace(ask=ask, graph=None, form=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
+    bare = call.bare(ask)
     total = work.total
     done = total - count_rows(pieces)
     runs = 0
@@ -221,7 +218,7 @@ def _ask_of_workers(call: Call, plan: Plan) -> Ask:
 def explain_rows(call: Call) -> Plan:
     """Return the plan of the rows, with what the cluster makes of it: pieces, bytes, and time."""
     ask, graph, rows = call.ask, call.graph, len(call.sources)
-    plan = planned(call, ask.but(predecessors=False, given=True, keep="host"), order=False).plan
+    plan = planned(call, ask.but(predecessors=False, given=True, keep="host")).plan
     with open_client(call.on) as client:
         threads = worker_threads(client)
     hops = ask.what.problem == "bfs"

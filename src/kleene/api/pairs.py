@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.engine.call import Call
 from kleene.engine.entries import Climbs, Entries
-from kleene.engine.planned import Planned, planned
+from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
 from kleene.planning.ask import Output
 from kleene.registry import find
@@ -60,8 +60,9 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
         return None
     from kleene.engine.prepared import prepared_form
 
+    plan = show(replace(plan, form="prepared"))
     form = prepared_form(call.graph, plan.semiring, plan.dtype, plan.threads)
     if form is None:
         return None
     ask = ask.but(threads=plan.threads)
-    return call._replace(ask=ask, form=form), Planned(replace(plan, form="prepared"), looked)
+    return call._replace(ask=ask, form=form), Planned(plan, looked)

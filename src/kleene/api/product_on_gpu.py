@@ -22,13 +22,15 @@ from kleene.api.product_factors import (
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.product_form import float_form
 from kleene.backends.cuda.product import is_nonnegative_matrix
-from kleene.backends.cuda.runtime.device import Array, Device, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device
+from kleene.engine.planned import show
+from kleene.engine.value import run_in_place
 from kleene.errors import Code, RequestError
-from kleene.graph.dlpack import library_of, on_gpu, to_library, to_numpy, without_gradients
-from kleene.registry import find
+from kleene.graph.dlpack import library_of, on_gpu, to_library, to_numpy
+from kleene.planning.plan import Plan
 from kleene.results.device_arrays import DeviceArray
 from kleene.system.device_names import count_from, device_name, split_name
-from kleene.system.progress import reporter
 
 __all__ = ["product_on_gpu"]
 
@@ -59,7 +61,7 @@ def product_on_gpu(
             f"A and B are on a GPU: device must be 'auto' or 'cuda', not {device!r}; bring them to "
             "host memory to multiply elsewhere"
         )
-    factors = [_rows(without_gradients(each)) for each in (left, right)]
+    factors = [_rows(each) for each in (left, right)]
     arrays = [Array.of(each) for each in factors]
     for name, array in zip("AB", arrays, strict=True):
         require_matrix(array.shape, name)
@@ -122,6 +124,9 @@ def _multiply(
     progress: Progress,
 ) -> tuple[Any, Any]:
     """Return the product and the inner positions as arrays of the factors' library."""
+    reasons = ("device: both matrices are there", "tiled: the only method on arrays of a GPU")
+    kind = str(form.dtype)
+    plan = show(Plan("product", "tiled", "cuda", semiring, kind, 0, 0, None, reasons))
     negated, signs = semiring == "max_plus", argmin and form.dtype.kind == "f"
     if negated:
         factors = [-each for each in factors]
@@ -129,10 +134,7 @@ def _multiply(
         factors = [each + 0 for each in factors]  # zeros are compared by their bits
     like, device = factors[0], _device_of(factors[0])
     arrays = [Array.of(each, device) for each in factors]
-    method = find("product", "tiled", "cuda")
-    assert method is not None
-    with reporter(progress, "product") as report:
-        made = method.load_in_place()(device, form, *arrays, lowest, argmin, report)
+    made = run_in_place(plan, device, form, *arrays, lowest, argmin, progress=progress)
     values: Any = _as_library(made[0], device, like)
     inner = _as_library(made[1], device, like) if argmin else None
     return _stored((0 - values if negated else values, inner), out, device)
@@ -179,7 +181,7 @@ def _stored(answer: tuple[Any, Any], out: Any, device: Device) -> tuple[Any, Any
     """Copy the values to ``out``, if that is given."""
     if out is None:
         return answer
-    values, to = Array.of(answer[0], device), Array.of(without_gradients(out), device)
+    values, to = Array.of(answer[0], device), Array.of(out, device)
     if to.shape != values.shape or to.dtype != values.dtype:
         raise RequestError(
             Code("out"),

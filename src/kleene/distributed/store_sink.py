@@ -26,7 +26,14 @@ from kleene.distributed.store_record import TILES, lists_of_vertices, record_cal
 from kleene.distributed.stored_results import plan_reading, stored_answer
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows
-from kleene.engine.planned import Planned, as_planned_here, planned
+from kleene.engine.planned import (
+    EXPLAINING,
+    Planned,
+    as_planned_here,
+    planned,
+    show,
+    show_call,
+)
 from kleene.errors import Code, RequestError, StoreError
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.cost_model import count_sources
@@ -138,6 +145,12 @@ class StoreSink(Sink):
         """The lists of sources and targets that are kept."""
         return lists_of_vertices(self.call)
 
+    @property
+    def files(self) -> StoreWriter:
+        """The files of the store, once it is open."""
+        assert self._store is not None
+        return self._store.writer()
+
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Begin the store or resume it; return the blocks that it lacks."""
         self._store = store = Store.open(self.path, self.spec, self.vertices)
@@ -165,7 +178,7 @@ class StoreSink(Sink):
     def abandon(self, error: BaseException) -> None:
         """Keep what is recorded; a store without a block goes."""
         if self._store is not None:
-            self._store.__exit__(type(error), error, None)
+            self._store.leave()
 
 
 def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
@@ -213,6 +226,8 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     plain = small and (call.targets is None or call.by_form)
     if plain and (ask.output.block_rows >= len(call.sources) or not _by_rows(plan)):
         return None
+    if EXPLAINING.on:
+        show_call(call, made)
     spec = record_call(call, plan, ask, begun_by)
     if found is not None and call.on is None:
         spec = _with_tiles(path, spec, found)
@@ -232,6 +247,7 @@ def _finished(call: Call, found: Store) -> tuple[StoreSink, Planned]:
     plan = plan_reading(
         found.path, ask.what.problem, ask.what.semiring, method, dtype, ask.where.device
     )
+    show(plan)
     own = record_call(call, plan, ask.but(block_rows=spec.block_rows))
     return StoreSink(call, found.path, _with_tiles(found.path, own, found)), Planned(plan)
 

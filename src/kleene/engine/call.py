@@ -96,6 +96,10 @@ class Call(NamedTuple):
         """Whether a form of the graph is asked for the values of the targets alone."""
         return self.targets is not None and (self.out is None or self.by_form)
 
+    def bare(self, ask: Ask) -> Call:
+        """Return the call as it travels to processes that have the graph."""
+        return self._replace(ask=ask, graph=None, form=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
+
 
 class Part(NamedTuple):
     """What came of some pieces: rows of an answer, or the values of pairs and their paths."""

@@ -63,7 +63,9 @@ class Storage:
         """Make the CSR arrays of a graph that was made from a matrix."""
         arcs = self.__dict__.get("_dense_arcs")
         if arcs is None or name not in ("neighbors", "weights"):
-            raise AttributeError(f"a Graph has no attribute {name!r}", name=name, obj=self)
+            from kleene.system.hints import missing
+
+            raise AttributeError(missing(self, name), name=name, obj=self)
         _, neighbors, weights = map(adopt, arcs.csr())
         self.__dict__.update(neighbors=neighbors, weights=weights)
         return self.__dict__[name]

@@ -20,7 +20,8 @@ from typing import Any
 
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import calls_of_a_device
-from kleene.backends.cuda.runtime.device import ceil_div, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import ceil_div
 from kleene.backends.cuda.runtime.timing import Share, timed_call
 from kleene.backends.cuda.tuning import transfers
 from kleene.backends.task import Array, Progress, Task
