@@ -154,8 +154,9 @@ def _write_answer(
 ) -> None:
     """Write the blocks of the answer, from the closed matrix or by searches.
 
-    Blocks are read, completed and written at the same time: a thread that only wrote would keep the
-    files waiting, which rows of other methods do not.
+    Some blocks are read and written while one is completed. Other methods compute for so long that
+    one thread can write behind them; here that took twice as long (0.5 GB, on two busy cores: 1.7 s
+    instead of 0.9).
     """
     n, lock = task.graph.n, Lock()
 
