@@ -6,7 +6,7 @@ nothing that they are given, and give the same bits whenever they are run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -32,7 +32,6 @@ from kleene.distributed.dask_graphs import SharedGraph, find_graph
 from kleene.distributed.store import Receipt
 from kleene.distributed.tile_checkpoints import Checkpoint
 from kleene.distributed.tile_grid import TileGrid
-from kleene.engine.call import Call, Part
 from kleene.engine.pieces import Piece
 from kleene.engine.tiles import TilePlan, closure_task
 from kleene.engine.work import Work
@@ -217,21 +216,18 @@ def _write(
     piece: Piece, rows_of: Callable[[Task], Answer], shared: SharedGraph, work: TileWork
 ) -> Receipt:
     """Write rows as a call returns them; prove one of them, where that takes little time."""
-    own = work.rows(shared, piece.first, piece.stop)._replace(pieces=(piece,))
-
-    def prove(pieces: Sequence[Piece], call: Call, part: Part) -> None:
-        graph, answer = call.graph, part.answer
-        seconds = len(call.sources) * float(graph.n) ** 2 / work.devices.open().rate
-        if graph.m * _PROOF <= _PROOF_PART * seconds:
-            claim = PathValues(
-                graph, SEMIRINGS[own.plan.semiring], call.sources, answer.values,
-                answer.predecessors, answer.horizons, False, None, own.limit,
-            )  # fmt: skip
-            verify(claim, sample=1, seed=piece.index)
-
-    receipts: list[Receipt] = []
-    own.run(lambda piece, receipt: receipts.append(receipt), look=prove, rows_of=rows_of)
-    return receipts[0]
+    own = work.rows(shared, piece.first, piece.stop)
+    call, part = own.complete(piece, rows_of)
+    graph, answer = call.graph, part.answer
+    seconds = len(call.sources) * float(graph.n) ** 2 / work.devices.open().rate
+    if graph.m * _PROOF <= _PROOF_PART * seconds:
+        claim = PathValues(
+            graph, SEMIRINGS[own.plan.semiring], call.sources, answer.values, answer.predecessors,
+            answer.horizons, False, None, own.limit,
+        )  # fmt: skip
+        verify(claim, sample=1, seed=piece.index)
+    receipt: Receipt = own.writer.write(piece, part, slice(None), call)
+    return receipt
 
 
 # ---- before the rounds --------------------------------------------------------------------------

@@ -57,20 +57,23 @@ class Work(NamedTuple):
         """How many rows there are, or pairs; some may have been computed before."""
         return max(len(self.call.sources), self.pieces[-1].stop if self.pieces else 0)
 
+    def complete(self, piece: Piece, rows_of: Callable[[Task], Answer]) -> tuple[Call, Part]:
+        """Return the call for a piece whose rows are there, and these rows as it returns them."""
+        call = self.writer.narrow(self.call, [piece], self.first)
+        return call, compute(call, self.plan, self.limit, rows_of=rows_of)
+
     def run(
         self,
         record: Callable[[Piece, Any], object],
         report: Progress | None = None,
         meter: CallTimer | None = None,
         look: Callable[[Sequence[Piece], Call, Part], object] | None = None,
-        rows_of: Callable[[Task], Answer] | None = None,
     ) -> None:
         """Compute the pieces, and hand their receipts to ``record``.
 
         A writer that is ``behind`` writes a part while the next one is computed, in a thread that
         Ctrl-C does not interrupt and that records. What was computed is written and recorded also
-        when the work on the next part fails. ``look`` sees each part before it is written;
-        ``rows_of`` is that of ``compute``.
+        when the work on the next part fails. ``look`` sees each part before it is written.
         """
 
         def write(group: Sequence[Piece], part: Part, call: Call) -> None:
@@ -83,8 +86,7 @@ class Work(NamedTuple):
         plan, writer = self.plan, self.writer
         searches = plan.method == "direction_optimizing" and plan.device == "cpu"
         pieces = self.pieces
-        alone = len(pieces) == 1 or rows_of is not None
-        together = [[piece] for piece in pieces] if alone else groups(plan, pieces, writer)
+        together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
         tell = None
         if report is not None and not writer.tells_steps:
             tell = _Told(report, self.total, pieces)
@@ -96,7 +98,7 @@ class Work(NamedTuple):
                 shown = report if tell is None else tell.part(group)
                 incoming = incoming_arcs(call) if searches else None
                 began = perf_counter()
-                part = compute(call, plan, self.limit, memory, shown, meter, rows_of)
+                part = compute(call, plan, self.limit, memory, shown, meter)
                 if incoming is not None and not incoming.note:
                     incoming.record(perf_counter() - began)
                 if tell is not None:
