@@ -113,6 +113,16 @@ def test_nearest(client: Any, keywords: dict[str, Any]) -> None:
     assert f"facilities in {shares} share" in str(there.plan)
 
 
+@pytest.mark.parametrize("keywords", [{"k": 4}, {"k": 7, "hops": True}, {"limit": 12}])
+def test_nearest_of_a_prepared_graph(client: Any, keywords: dict[str, Any]) -> None:
+    facilities = [3, 400, 3, 877, 450, 12]
+    there = kl.nearest(kl.prepare(CITY), facilities, **keywords, on=client)
+    here = kl.nearest(CITY, facilities, **keywords)
+    assert np.array_equal(there.distances, here.distances)
+    assert np.array_equal(there.which, here.which)
+    there.verify()
+
+
 @pytest.mark.parametrize(
     "keywords",
     [

@@ -429,7 +429,6 @@ def test_path_calls_are_planned_and_run_in_one_place() -> None:
 
 #: Modules that import each other. None may join them.
 CYCLES = [
-    {"api.nearest", "api.nearest_on_cluster"},
     {"backends.cuda.closure_kept", "backends.cuda.closure_tiled"},
     {"distributed.dask_graphs", "distributed.dask_plugin"},
     {"measures.loads", "measures.loads_proof"},

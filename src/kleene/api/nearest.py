@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,35 +25,38 @@ from kleene.api.arguments import (
     check_call,
     make_ask,
 )
-from kleene.api.execution import solve
+from kleene.api.execution import runner_for, solve
 from kleene.api.length_plans import plan_lengths
 from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
 from kleene.backends.common.limits import as_limit
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
-from kleene.engine.call import Timings
-from kleene.engine.planned import look_closer
-from kleene.engine.value import run_value
+from kleene.engine import solve as engine
+from kleene.engine.best import Best
+from kleene.engine.call import Call, Timings
+from kleene.engine.planned import Planned, look_closer
+from kleene.engine.work import with_idle_memory
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import NO_HOPS, no_path
-from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.prepared.known import Known
+from kleene.registry import find
 from kleene.results.nearest import Nearest
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
+    from kleene.backends.task import Progress as Report
     from kleene.prepared.customization import Customization
     from kleene.prepared.elimination import Elimination
 
-__all__ = ["NearestOptions", "nearest"]
+__all__ = ["nearest"]
 
 Array = NDArray[Any]
 
@@ -130,17 +134,16 @@ def nearest(
     >>> kl.nearest(g, ["e", "a"], k=2).which[2].tolist()
     [1, 0]
     """
-    prepared = None
+    form = None
     if not isinstance(graph, Graph):
-        prepared = as_prepared(graph)
-        graph = prepared.graph
+        form = as_prepared(graph)
+        graph = form.graph
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
         raise RequestError(Code("facilities"), " is empty: name at least one vertex")
     k = as_count(k, "k")
-    many = k > 1
-    if many and not (isinstance(device, str) and device in ("auto", "cpu")):
+    if k > 1 and not (isinstance(device, str) and device in ("auto", "cpu")):
         raise RequestError(
             Code(f"k={k}"),
             " runs on ",
@@ -149,60 +152,99 @@ def nearest(
             Code("k=1"),
         )
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
-    parts = None if prepared is None else _parts(prepared, ask, hops, reverse)
-    known = None if parts is None else Known.of(*parts)
-    advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
-    plan = plan_lengths(graph, ask, hops, advice, known)
-    dtype = np.dtype(plan.dtype)
-    if parts is None:
-        plan = look_closer(graph, ask, plan, hops=hops)
-    searched = graph if reverse else graph.transpose()
-    task = NearestTask(
-        searched, places, k, as_limit(limit, graph, dtype, hops), dtype,
-        hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), ask.where.threads),
+    search = _Search(k, limit, hops, reverse, device)
+    call = Call(
+        ask, graph, places, None, None, progress, None, False,
+        form=form if k > 1 else None, on=on, computes=search,
     )  # fmt: skip
-    began = time.perf_counter()
-    if on is not None:
-        from kleene.api.nearest_on_cluster import nearest_on_cluster
+    made = search.plan(call)
+    task = search.task(call, made.plan)
+    if k > 1 or on is not None:
+        workers = 1
+        if on is not None:
+            from kleene.api.on_cluster import count_workers
 
-        plan, distances, which = nearest_on_cluster(
-            graph, task, plan, NearestOptions(limit, hops, reverse, ask.where.threads, device), on,
-            progress,
-        )  # fmt: skip
-    elif many:
-        own = replace(task, prepared=parts)
-        (distances, which), _ = run_value(plan, own, progress=progress)
+            workers = count_workers(on)
+        found, plan, stats, _ = engine.solve(call, Best(k, workers), made, runner_for(call))
+        distances, which = found
     else:
+        began = time.perf_counter() - made.seconds
         plan, distances, which = _nearest_one(task, device, threads, progress)
-    if hops:
-        distances[which < 0] = NO_HOPS
-    stats = Timings(total=time.perf_counter() - began)
-    return Nearest(graph, plan, stats, task, distances, which, hops, reverse)
+        stats = Timings(total=time.perf_counter() - began)
+    return search.result(call, plan, task, stats, distances, which)
 
 
-def _parts(
-    prepared: PreparedGraph, ask: Ask, hops: bool, reverse: bool
-) -> tuple[Elimination, Customization] | None:
-    """Return what a prepared graph has for the lengths of a search, in its direction, or None."""
-    dtype, _ = choose_dtype(graph_facts(prepared.graph, hops), ask)
-    if prepared._customization.key != ("min_plus", str(dtype)):
-        return None
-    if hops and prepared.graph.weights is not None:
-        return None
-    from kleene.prepared.sweeps import reverse_values
+class _Search(NamedTuple):
+    """The search for the nearest of some facilities, which are the sources of its call."""
 
-    elimination, values = prepared._parts
-    return elimination, values if reverse else reverse_values(values)
-
-
-class NearestOptions(NamedTuple):
-    """The arguments that workers of a cluster repeat."""
-
+    k: int
     limit: float | None
     hops: bool
     reverse: bool
-    threads: int | None
-    device: str
+    device: str  # for k = 1
+
+    def plan(self, call: Call) -> Planned:
+        """Plan it, on arcs or what a prepared graph has for its lengths."""
+        graph, ask = call.graph, call.ask.but(sources=self.k)
+        parts = self._parts(call)
+        known = None if parts is None else Known.of(*parts)
+        many = self.k > 1
+        advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
+        plan = plan_lengths(graph, ask, self.hops, advice, known)
+        began = time.perf_counter()
+        if parts is None:
+            plan = look_closer(graph, ask, plan, hops=self.hops)
+        return Planned(plan, time.perf_counter() - began)
+
+    def _parts(self, call: Call) -> tuple[Elimination, Customization] | None:
+        """Return what a prepared graph has for the lengths, in their direction, or None."""
+        form: Any = call.form
+        if form is None:
+            return None
+        dtype, _ = choose_dtype(graph_facts(call.graph, self.hops), call.ask)
+        if form._customization.key != ("min_plus", str(dtype)):
+            return None
+        if self.hops and call.graph.weights is not None:
+            return None
+        from kleene.prepared.sweeps import reverse_values
+
+        elimination, values = form._parts
+        return elimination, values if self.reverse else reverse_values(values)
+
+    def task(self, call: Call, plan: Plan) -> NearestTask:
+        """Return what a method is given: distances are searched from the facilities."""
+        graph, dtype, k = call.graph, np.dtype(plan.dtype), self.k
+        return NearestTask(
+            graph if self.reverse else graph.transpose(), call.sources, k,
+            as_limit(self.limit, graph, dtype, self.hops), dtype,
+            self.hops or graph.weight_dtype is None,
+            threads_for(k * (graph.n + graph.m), call.ask.where.threads),
+        )  # fmt: skip
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> tuple[Array, Array]:
+        """Return the distances of every vertex, and places in the list of facilities."""
+        task = replace(self.task(call, plan), progress=report)
+        if self.k == 1:
+            return _nearest_one(task, self.device, call.ask.where.threads, report)[1:]
+        method = find(plan.problem, plan.method, plan.device)
+        assert method is not None
+        own = replace(task, prepared=self._parts(call))
+        found: tuple[Array, Array] = with_idle_memory(plan, partial(method.load(), own))
+        return found
+
+    def result(
+        self, call: Call, plan: Plan, task: NearestTask, stats: Timings, distances: Array,
+        which: Array,
+    ) -> Nearest:  # fmt: skip
+        """Return what the user gets."""
+        if self.hops:
+            distances[which < 0] = NO_HOPS
+        return Nearest(call.graph, plan, stats, task, distances, which, self.hops, self.reverse)
+
+    def prove(self, call: Call, plan: Plan, found: tuple[Array, Array]) -> None:
+        """Prove distances and places."""
+        distances, which = found[0].copy(), found[1]
+        self.result(call, plan, self.task(call, plan), Timings(), distances, which).verify()
 
 
 def _nearest_one(

@@ -33,6 +33,8 @@ def planned(call: Call, ask: Ask | None = None, order: bool = True) -> Planned:
     """
     if ask is None:
         ask = call.ask
+    if call.computes is not None:
+        return call.computes.plan(call._replace(ask=ask))
     form = call.form
     if form is not None and (call.by_form or form._answers(ask)):
         if call.pairs is not None:

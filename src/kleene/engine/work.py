@@ -162,7 +162,9 @@ def compute(
     report: Progress | None = None,
     meter: CallTimer | None = None,
 ) -> Part:
-    """Return the rows of a call's sources, or what a prepared graph answers."""
+    """Return the rows of a call's sources, or what a prepared graph or a computation answers."""
+    if call.computes is not None:
+        return Part(call.computes.compute(call, plan, report))
     if plan.form != "arcs":
         assert call.form is not None
         return call.form._compute(call, plan, memory, report)
