@@ -18,7 +18,7 @@ import pytest
 
 import kleene as kl
 from kleene.backends.cuda.runtime.device import copy_between, open_device, visible_devices
-from kleene.backends.cuda.tuning import transfers
+from kleene.engine import pieces
 from kleene.registry import methods
 from kleene.system.machine import this_machine
 
@@ -36,7 +36,7 @@ def two(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of two devices, of one GPU if there is one."""
     monkeypatch.setenv("KLEENE_DEVICES_PER_GPU", "2")
     monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "2")
-    monkeypatch.setattr(transfers, "SPLIT_LEAST", 64 if LARGE else 2)
+    monkeypatch.setattr(pieces, "_LEAST", 64 if LARGE else 2)
     return list(visible_devices(DEVICE)[:2])
 
 

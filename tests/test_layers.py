@@ -305,7 +305,6 @@ SHARED = {
         "prefix_scan",
         "row_batches",
         "row_searches",
-        "source_split",
         "variants",
     },
     "backends/reference": {"cycles", "predecessor_chains"},

@@ -10,7 +10,7 @@ import pytest
 from split_devices import FOUR, SOURCES, all_take_a_piece, town
 
 import kleene as kl
-from kleene.backends.cuda.tuning import transfers
+from kleene.engine import pieces
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
@@ -28,7 +28,7 @@ SPLIT = [row for row in methods(device="emulated") if row.splits == "sources"]
 @pytest.fixture(autouse=True)
 def four_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "4")
-    monkeypatch.setattr(transfers, "SPLIT_LEAST", 2)  # several pieces for each device
+    monkeypatch.setattr(pieces, "_LEAST", 2)  # several pieces for each device
 
 
 def call(row: Any, g: kl.Graph, **options: Any) -> kl.Result:

@@ -69,7 +69,7 @@ def solve(
             if runner is not None:
                 plan = runner(work, sink, report)
             else:
-                work.run(sink.record, report, meter)
+                work.run(sink.record, report)
         answer = sink.finish()
     except NegativeCycleError as error:
         sink.abandon(error)

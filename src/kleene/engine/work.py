@@ -30,7 +30,6 @@ from kleene.planning.plan import Plan
 from kleene.registry import Method, find
 
 if TYPE_CHECKING:
-    from kleene.backends.cuda.runtime.timing import CallTimer
     from kleene.system.threads import Future, ThreadPool
 
 __all__ = ["Work", "compute", "count_rows", "groups", "incoming_arcs", "with_idle_memory"]
@@ -61,7 +60,6 @@ class Work(NamedTuple):
         self,
         record: Callable[[Piece, Any], object],
         report: Progress | None = None,
-        meter: CallTimer | None = None,
         look: Callable[[Sequence[Piece], Call, Part], object] | None = None,
     ) -> None:
         """Compute the pieces, and hand their receipts to ``record``.
@@ -93,7 +91,7 @@ class Work(NamedTuple):
                 shown = report if tell is None else tell.part(group)
                 incoming = incoming_arcs(call) if searches else None
                 began = perf_counter()
-                part = compute(call, plan, self.limit, memory, shown, meter)
+                part = compute(call, plan, self.limit, memory, shown)
                 if incoming is not None and not incoming.note:
                     incoming.record(perf_counter() - began)
                 if tell is not None:
@@ -160,7 +158,6 @@ def compute(
     limit: int | float | None,
     memory: Array | None = None,
     report: Progress | None = None,
-    meter: CallTimer | None = None,
 ) -> Part:
     """Return the rows of a call's sources, or what a prepared graph or a computation answers."""
     if call.computes is not None:
@@ -188,7 +185,7 @@ def compute(
         # What is changed on the host afterwards is copied back to the device.
         keep=keep and not what.deterministic,
     )
-    answer = _run(method, task, plan, ask.where.options, bool(ask.where.devices), meter)
+    answer = _run(method, task, plan, ask.where.options, bool(ask.where.devices))
     if limit is not None:
         answer = apply_limit(task, answer)
     if what.deterministic:
@@ -202,7 +199,6 @@ def _run(
     plan: Plan,
     options: tuple[tuple[str, int], ...],
     every: bool,
-    meter: CallTimer | None,
 ) -> Answer:
     """Run a method, on the devices of its plan."""
     run: Callable[[Task], Answer] = method.load()
@@ -211,7 +207,9 @@ def _run(
     if len(plan.devices) > 1 and method.splits == "rows":
         task = replace(task, devices=plan.devices)
     elif len(plan.devices) > 1:
-        run = partial(devices.run_split, run, plan.devices, every, meter)
+        from kleene.engine.devices import run_split  # few calls need it
+
+        run = partial(run_split, run, plan.devices, every)
     return with_idle_memory(plan, partial(run, task))
 
 
