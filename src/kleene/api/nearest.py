@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ from kleene.engine import solve as engine
 from kleene.engine.best import Best
 from kleene.engine.call import Call, Timings
 from kleene.engine.planned import Planned, look_closer
-from kleene.engine.work import with_idle_memory
+from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -46,7 +45,6 @@ from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.prepared.known import Known
-from kleene.registry import find
 from kleene.results.nearest import Nearest
 from kleene.system.machine import threads_for
 
@@ -226,10 +224,7 @@ class _Search(NamedTuple):
         task = replace(self.task(call, plan), progress=report)
         if self.k == 1:
             return _nearest_one(task, self.device, call.ask.where.threads, report)[1:]
-        method = find(plan.problem, plan.method, plan.device)
-        assert method is not None
-        own = replace(task, prepared=self._parts(call))
-        found: tuple[Array, Array] = with_idle_memory(plan, partial(method.load(), own))
+        found: tuple[Array, Array] = run_method(plan, replace(task, prepared=self._parts(call)))
         return found
 
     def result(

@@ -170,6 +170,9 @@ class Writer:
     #: Whether progress counts the steps of the method, and not the rows that are done.
     tells_steps = False
 
+    #: Whether each of several devices computes a piece of its own, instead of rows of every piece.
+    apart = False
+
     #: What pieces are runs of, in the names of tasks.
     unit = "rows"
 

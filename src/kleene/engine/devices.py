@@ -29,8 +29,11 @@ from kleene.system.threads import ThreadPool
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import Share
+    from kleene.engine import work as engine
+    from kleene.engine.call import Sink
+    from kleene.planning.plan import Plan
 
-__all__ = ["run_split", "share_pieces"]
+__all__ = ["on_devices", "run_split", "share_pieces"]
 
 
 class _Stopped(BaseException):
@@ -196,7 +199,24 @@ def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
     return rows
 
 
-# ---- rows ---------------------------------------------------------------------------------------
+# ---- pieces that are a device's own -------------------------------------------------------------
+
+
+def on_devices(work: engine.Work, sink: Sink, report: Progress | None) -> Plan:
+    """Let each device of the plan compute a piece at a time: a runner of the engine."""
+    recording = threading.Lock()  # of the threads of the devices
+
+    def one(device: str, piece: Piece, told: Progress) -> None:
+        receipt = work.alone(piece, device, told)
+        with recording:
+            sink.record(piece, receipt)
+
+    every = bool(work.call.ask.where.devices)
+    share_pieces(work.plan.devices, work.pieces, one, report, every=every)
+    return work.plan
+
+
+# ---- rows of one piece --------------------------------------------------------------------------
 
 
 def run_split(

@@ -32,7 +32,9 @@ from kleene.registry import Method, find
 if TYPE_CHECKING:
     from kleene.system.threads import Future, ThreadPool
 
-__all__ = ["Work", "compute", "count_rows", "groups", "incoming_arcs", "with_idle_memory"]
+__all__ = [
+    "Work", "compute", "count_rows", "groups", "incoming_arcs", "run_method", "with_idle_memory",
+]  # fmt: skip
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -55,6 +57,12 @@ class Work(NamedTuple):
     def total(self) -> int:
         """How many rows there are, or pairs; some may have been computed before."""
         return max(len(self.call.sources), self.pieces[-1].stop if self.pieces else 0)
+
+    def alone(self, piece: Piece, device: str, report: Progress | None) -> Any:
+        """Return the receipt of one piece, computed on one device."""
+        call = self.writer.narrow(self.call, (piece,), self.first)
+        part = compute(call, replace(self.plan, devices=(device,)), self.limit, None, report)
+        return self.writer.write(piece, part, slice(0, piece.stop - piece.first), call)
 
     def run(
         self,
@@ -211,6 +219,13 @@ def _run(
 
         run = partial(run_split, run, plan.devices, every)
     return with_idle_memory(plan, partial(run, task))
+
+
+def run_method(plan: Plan, task: Any) -> Any:
+    """Run the method of a plan on a task that is no path problem's."""
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    return with_idle_memory(plan, partial(method.load(), task))
 
 
 def incoming_arcs(call: Call) -> IncomingArcs | None:
