@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -261,3 +262,64 @@ def test_a_cluster_that_goes_while_it_is_cleaned_up(
     for name in ("unregister_worker_plugin", "cancel"):
         monkeypatch.setattr(client, name, failing(None, np.inf, lost()[1]))
     assert kl.sssp(CITY, sources=range(9), targets=[5], on=client).distances.shape == (9, 1)
+
+
+# ---- measures, from some of the sources each ----------------------------------------------------
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KLEENE_PIECE_SECONDS", "1e-4")
+
+
+def graphs() -> list[Any]:
+    """Return graphs, and one that is prepared."""
+    return [CITY, SOCIAL, kl.prepare(CITY)]
+
+
+@pytest.mark.parametrize("graph", graphs(), ids=["city", "social", "prepared"])
+@pytest.mark.parametrize(
+    "keywords", [{}, {"hops": True}, {"limit": 9, "reverse": True}, {"sources": range(3, 90)}]
+)
+@pytest.mark.usefixtures("small_pieces")
+def test_measures(client: Any, graph: Any, keywords: dict[str, Any]) -> None:
+    there = kl.closeness(graph, **keywords, on=client)
+    here = kl.closeness(graph, **keywords)
+    assert np.array_equal(there.reached, here.reached)
+    assert np.allclose(there.values, here.values, rtol=1e-12, atol=0)
+    assert "2 workers" in str(there.plan)
+    assert " 1 piece," not in str(there.plan)
+    there.verify(sample=3)
+    harmonic = kl.harmonic(graph, **keywords, on=client)
+    assert np.allclose(harmonic.values, kl.harmonic(graph, **keywords).values, rtol=1e-12, atol=0)
+    for bins in (None, [0, 2, 5.5]):
+        counts = kl.distance_histogram(graph, **keywords, bins=bins, on=client)
+        alone = kl.distance_histogram(graph, **keywords, bins=bins)
+        assert np.array_equal(counts.counts, alone.counts)
+        assert np.array_equal(counts.edges, alone.edges)
+
+
+@pytest.mark.parametrize("graph", graphs(), ids=["city", "social", "prepared"])
+@pytest.mark.parametrize("hops", [False, True])
+@pytest.mark.usefixtures("small_pieces")
+def test_numbers_of_a_whole_graph(client: Any, graph: Any, hops: bool) -> None:
+    there, here = (kl.efficiency(graph, hops=hops, on=on) for on in (client, None))
+    assert math.isclose(there, here, rel_tol=1e-12)
+    there, here = (kl.wiener_index(graph, hops=hops, on=on) for on in (client, None))
+    assert there == here or math.isclose(there, here, rel_tol=1e-12)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_sums_are_the_same_in_every_run(client: Any) -> None:
+    one, other = (kl.harmonic(SOCIAL, on=client).values for _ in range(2))
+    assert np.array_equal(one, other)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_sums_beyond_int64(client: Any) -> None:
+    far = kl.Graph.from_edges(range(40), range(1, 41), [2**56] * 40, directed=False)
+    there, here = kl.closeness(far, on=client), kl.closeness(far)
+    assert there.totals.tolist() == here.totals.tolist()
+    assert max(there.totals) >= 2**63
+    harmonic = kl.harmonic(far, on=client)
+    assert np.allclose(harmonic.values, kl.harmonic(far).values, rtol=1e-12, atol=0)

@@ -17,11 +17,13 @@ from kleene.api.arguments import (
     make_ask,
     require_graph,
 )
+from kleene.api.execution import runner_for
 from kleene.api.length_plans import plan_lengths, wide_dtype
 from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
 from kleene.engine.call import Call
+from kleene.engine.fit import require_fit
 from kleene.engine.planned import Planned
 from kleene.engine.solve import solve
 from kleene.engine.sums import Sums
@@ -61,6 +63,7 @@ def betweenness(
     error: float | None = None,
     confidence: float | None = None,
     seed: int = 0,
+    on: Any = None,
     method: str = "auto",
     device: str = "auto",
     devices: Devices = None,
@@ -72,8 +75,8 @@ def betweenness(
     Between two vertices each of several shortest paths counts for its part, so that together they
     count one. The numbers are those of NetworkX's ``betweenness_centrality``,
     ``edge_betweenness_centrality`` and their forms for subsets. They are sums of floats: another
-    number of threads or devices may change the last digits. Memory does not grow with the number of
-    sources.
+    number of threads or devices may change the last digits, and so does a cluster. Memory does not
+    grow with the number of sources.
 
     Parameters
     ----------
@@ -106,6 +109,9 @@ def betweenness(
         The probability that all numbers are within ``error``; 0.9 unless given.
     seed : int
         Chooses samples.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search from some of the
+        sources each.
     method : str
         ``"auto"``, or one of ``kleene.methods("betweenness")``.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
@@ -172,15 +178,16 @@ def betweenness(
         raise RequestError(
             "method 'sampled' and the error that is allowed, ", Code("error="), ", go together"
         )
-    asked = _Asked(ends, hops, limit, endpoints)
-    call = Call(ask, graph, begins, None, None, progress, None, False, computes=asked)
+    asked = _Asked(ends, hops, limit, endpoints, "sums" if error is None else "estimate")
+    call = Call(ask, graph, begins, None, None, progress, None, False, on=on, computes=asked)
+    require_fit(call)
     made = asked.plan(call)
     if not hops and graph.weights is not None:
         refuse_zero_cycles(graph)
     plan, paths = made.plan, None
     task = asked.task(call, plan)
     if error is None:
-        sums, plan, stats, _ = solve(call, Sums(), made)
+        sums, plan, stats, _ = solve(call, Sums(), made, runner_for(call))
     else:
         (sums, paths), stats = run_value(plan, task, error, chosen, seed, progress=progress)
     sampled = samples is not None and len(begins) < graph.n
@@ -194,6 +201,8 @@ class _Asked(NamedTuple):
     hops: bool
     limit: float | None
     endpoints: bool
+    sink: str
+    by_rows: bool = False
 
     def plan(self, call: Call) -> Planned:
         """Plan the call, or what a part of its sources take."""

@@ -25,7 +25,7 @@ def share_call_graph(
 ) -> Iterator[SharedGraph]:
     """Yield the graph of a call on the workers: prepared here, once, where the plan says so."""
     form, hops = call.form, call.hops
-    rows = call.computes is None
+    rows = call.computes is None or call.computes.by_rows
     if form is None and rows and plan.method == "prepared":  # None still: a cycle may be negative
         form = prepared_form(call.graph, plan.semiring, plan.dtype, call.ask.where.threads)
     if form is None or hops:

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.api.arguments import (
+    Devices,
     Progress,
     Vertices,
     as_prepared,
     check_call,
     make_ask,
 )
+from kleene.api.device_arguments import as_devices
 from kleene.api.execution import runner_for, solve
 from kleene.api.length_plans import plan_lengths
 from kleene.api.number_arguments import as_count
@@ -34,6 +36,7 @@ from kleene.backends.task import NearestTask
 from kleene.engine import solve as engine
 from kleene.engine.best import Best
 from kleene.engine.call import Call, Timings
+from kleene.engine.fit import REFUSED
 from kleene.engine.planned import Planned, look_closer
 from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
@@ -69,6 +72,7 @@ def nearest(
     reverse: bool = False,
     threads: int | None = None,
     device: str = "auto",
+    devices: Devices = None,
     progress: Progress = None,
     on: Any = None,
 ) -> Nearest:
@@ -99,6 +103,8 @@ def nearest(
     device : str
         ``"auto"`` is the fastest that can do it. Several facilities per vertex (``k`` above 1)
         are found on the CPU.
+    devices : sequence of int or str, optional
+        GPUs, such as ``[1]``: the search for one facility per vertex runs on the first of them.
     progress : bool or function, optional
         True shows a progress bar; a function is called with (done, total).
     on : dask.distributed.Client or str, optional
@@ -141,16 +147,19 @@ def nearest(
     if not len(places):
         raise RequestError(Code("facilities"), " is empty: name at least one vertex")
     k = as_count(k, "k")
-    if k > 1 and not (isinstance(device, str) and device in ("auto", "cpu")):
+    kind, names = as_devices(device, devices)
+    if k > 1 and len(names) > 1:
+        raise RequestError(REFUSED["best", "devices"])
+    if k > 1 and kind not in ("auto", "cpu"):
         raise RequestError(
             Code(f"k={k}"),
             " runs on ",
             Code("device='cpu'"),
-            f"; on {device!r} there is ",
+            f"; on {names[0] if names else kind!r} there is ",
             Code("k=1"),
         )
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
-    search = _Search(k, limit, hops, reverse, device)
+    search = _Search(k, limit, hops, reverse, kind, names)
     call = Call(
         ask, graph, places, None, None, progress, None, False,
         form=form if k > 1 else None, on=on, computes=search,
@@ -167,7 +176,7 @@ def nearest(
         distances, which = found
     else:
         began = time.perf_counter() - made.seconds
-        plan, distances, which = _nearest_one(task, device, threads, progress)
+        plan, distances, which = search.one(task, threads, progress)
         stats = Timings(total=time.perf_counter() - began)
     return search.result(call, plan, task, stats, distances, which)
 
@@ -180,6 +189,13 @@ class _Search(NamedTuple):
     hops: bool
     reverse: bool
     device: str  # for k = 1
+    devices: tuple[str, ...]
+    by_rows: bool = False
+
+    @property
+    def sink(self) -> str:
+        """What it is in the table of what goes with what."""
+        return "best" if self.k > 1 else "nearest"
 
     def plan(self, call: Call) -> Planned:
         """Plan it, on arcs or what a prepared graph has for its lengths."""
@@ -223,9 +239,29 @@ class _Search(NamedTuple):
         """Return the distances of every vertex, and places in the list of facilities."""
         task = replace(self.task(call, plan), progress=report)
         if self.k == 1:
-            return _nearest_one(task, self.device, call.ask.where.threads, report)[1:]
+            return self.one(task, call.ask.where.threads, report)[1:]
         found: tuple[Array, Array] = run_method(plan, replace(task, prepared=self._parts(call)))
         return found
+
+    def one(
+        self, task: NearestTask, threads: int | None, progress: Progress
+    ) -> tuple[Plan, Array, Array]:
+        """Search from an extra vertex; its arcs count a hop where arcs are counted."""
+        g = task.graph
+        extra = 1 if task.unit else 0
+        call = check_call(
+            "bfs" if task.unit else "sssp", _with_extra_vertex(task), source=g.n,
+            limit=None if task.limit is None else task.limit + extra, predecessors=False,
+            device=self.device, devices=self.devices or None, threads=threads, progress=progress,
+        )  # fmt: skip
+        result = solve(call)
+        distances = result.distances[: g.n].astype(task.dtype)
+        if task.unit:
+            distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
+        which = np.full(g.n, -1, dtype=g.id_dtype)
+        lengths = lengths_or_none(g, task.dtype, task.unit)
+        _native.nearest_owners(g.offsets, g.neighbors, lengths, task.facilities, distances, which)
+        return result.plan, distances[:, None], which[:, None]
 
     def result(
         self, call: Call, plan: Plan, task: NearestTask, stats: Timings, distances: Array,
@@ -240,27 +276,6 @@ class _Search(NamedTuple):
         """Prove distances and places."""
         distances, which = found[0].copy(), found[1]
         self.result(call, plan, self.task(call, plan), Timings(), distances, which).verify()
-
-
-def _nearest_one(
-    task: NearestTask, device: str, threads: int | None, progress: Progress
-) -> tuple[Plan, Array, Array]:
-    """Search from the extra vertex; its arcs count a hop where arcs are counted."""
-    g = task.graph
-    extra = 1 if task.unit else 0
-    call = check_call(
-        "bfs" if task.unit else "sssp", _with_extra_vertex(task), source=g.n,
-        limit=None if task.limit is None else task.limit + extra,
-        predecessors=False, device=device, threads=threads, progress=progress,
-    )  # fmt: skip
-    result = solve(call)
-    distances = result.distances[: g.n].astype(task.dtype)
-    if task.unit:
-        distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
-    which = np.full(g.n, -1, dtype=g.id_dtype)
-    lengths = lengths_or_none(g, task.dtype, task.unit)
-    _native.nearest_owners(g.offsets, g.neighbors, lengths, task.facilities, distances, which)
-    return result.plan, distances[:, None], which[:, None]
 
 
 def _with_extra_vertex(task: NearestTask) -> Graph:

@@ -87,6 +87,14 @@ class Computation(Protocol):
     def hops(self) -> bool:
         """Whether arcs are counted: the graph needs no weights."""
 
+    @property
+    def sink(self) -> str:
+        """What it is in the table of what goes with what."""
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether it follows from rows of distances, which a prepared graph has."""
+
     def plan(self, call: Call) -> Planned:
         """Return the plan for the sources of a call."""
 
@@ -118,7 +126,8 @@ class Call(NamedTuple):
     @property
     def hops(self) -> bool:
         """Whether arcs are counted."""
-        return self.ask.what.problem == "bfs" if self.computes is None else self.computes.hops
+        counted = self.computes is not None and self.computes.hops
+        return counted or self.ask.what.problem == "bfs"
 
     @property
     def as_block(self) -> bool:

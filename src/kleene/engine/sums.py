@@ -6,13 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kleene.engine.call import Call, Part, Sink, Writer
-from kleene.engine.pieces import Piece, shrinking
+from kleene.engine.pieces import Piece, choose_block_rows, shrinking, split
+from kleene.planning.cost_model import searched_seconds
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
+from kleene.registry import find
 
 __all__ = ["Sums", "add_arrays"]
 
 #: Adds what came of some sources to what came of those before, and returns it.
 Add = Callable[[Any, Any], Any]
+
+#: Pieces for workers, at most: each returns sums of all vertices.
+_MOST = 128
 
 
 def add_arrays(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -24,10 +30,10 @@ def add_arrays(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]
 
 
 class Sums(Sink):
-    """Sums over all sources: in one piece, or a run of sources for a device at a time.
+    """Sums over all sources: in one piece, or a run of sources for a device or worker at a time.
 
-    Sums are added in the order of the pieces, whichever device was fast: floats have the same bits
-    in every run.
+    The runs follow from the call, and sums are added in the order of the pieces, whichever device
+    was fast: floats have the same bits in every run.
     """
 
     def __init__(self, add: Add = add_arrays) -> None:
@@ -37,8 +43,13 @@ class Sums(Sink):
         self._added, self._total = 0, None
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
-        """Return shrinking runs of sources for several devices; otherwise all are one piece."""
-        sources, devices = len(call.sources), len(plan.devices)
+        """Return runs of sources for devices or workers; otherwise all are one piece."""
+        sources, method = len(call.sources), find(plan.problem, plan.method, plan.device)
+        if not sources or method is None or method.cuts == "never":
+            return [Piece(0, 0, sources)]
+        if call.on is not None:
+            return split(sources, _sources_together(call))
+        devices = len(plan.devices)
         return shrinking(sources, devices) if devices > 1 else [Piece(0, 0, sources)]
 
     def record(self, piece: Piece, receipt: Any) -> None:
@@ -60,6 +71,18 @@ class _SumsWriter(Writer):
     unit = "sums"
     apart = tells_steps = True
 
+    def needs(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> int:
+        """Return the bytes of the sums; the plan of a worker says what a search takes."""
+        arcs = call.graph.m if call.ask.what.predecessors else 0
+        return 8 * (3 * call.graph.n + arcs)
+
     def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
         """Return them."""
         return part.answer
+
+
+def _sources_together(call: Call) -> int:
+    """Return the sources of a piece: some seconds of work for one thread."""
+    ask, sources = call.ask.but(sources=len(call.sources), threads=1), len(call.sources)
+    seconds = searched_seconds(graph_facts(call.graph, call.hops), ask, 1)
+    return max(choose_block_rows(sources, 1, seconds, 2**62), -(-sources // _MOST))
