@@ -405,25 +405,44 @@ def test_the_engine_knows_no_store_no_cluster_and_no_cuda() -> None:
     assert not known
 
 
-#: Files outside the engine that plan a call of their own. None may join them.
+#: Files outside the engine that plan, and why. None may join them.
 PLANNERS = {
-    "api/close_distances.py", "api/components.py", "api/distance_encodings.py",
-    "api/eccentricity_question.py", "api/k_shortest.py", "api/length_plans.py", "api/loads.py",
-    "api/product.py", "api/spmv.py", "distributed/tile_tasks.py", "planning/plan.py",
-}  # fmt: skip
+    "api/tiles_on_cluster.py",  # tiles are planned for workers, whose memory is not ours
+    "distributed/tile_tasks.py",  # a worker plans its tile
+    "planning/plan.py",
+}
+
+#: Calls that find methods, show progress or take the time on their own, and why. None may join.
+ON_THEIR_OWN = {
+    "api/distance_sums.py",  # sums by bits: no method of the registry makes them
+    "api/on_cluster.py",  # which methods devices of workers have
+    "api/rounds.py",
+    "api/tiles_on_cluster.py",
+}
 
 
-def test_path_calls_are_planned_and_run_in_one_place() -> None:
+def test_calls_are_planned_in_one_place() -> None:
     calls = re.compile(r"\b(plan_call|make_plan)\(")
     planners = {
         file.relative_to(ROOT).as_posix()
         for file in ROOT.rglob("*.py")
         if calls.search(file.read_text()) and file.parent.name != "engine"
     }
-    assert planners - {"api/tiles_on_cluster.py"} == PLANNERS  # tiles are planned for workers
-    for name in ("execution", "pairs", "on_cluster", "reduce_distances"):
-        text = (ROOT / "api" / f"{name}.py").read_text()
-        assert not re.search(r"\b(plan_call|reporter|perf_counter)\b|\.load\(", text), name
+    assert planners == PLANNERS
+
+
+def test_calls_find_methods_and_are_timed_by_the_engine() -> None:
+    """Short roads do neither: PreparedGraph.distance and path, csgraph's small calls, and MPI."""
+    own = re.compile(
+        r"registry import (?:.*\b)?find\b|\bplan_call\b|\breporter\(|\bperf_counter\b"
+        r"|\bmethod\.load"
+    )
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "api").glob("*.py")
+        if own.search(file.read_text())
+    }
+    assert found == ON_THEIR_OWN
 
 
 #: Modules that import each other. None may join them.

@@ -14,6 +14,7 @@ from kleene.errors import MemoryBudgetError
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
+from kleene.registry import Method
 from kleene.system.machine import Machine
 
 if TYPE_CHECKING:
@@ -112,6 +113,15 @@ def test_arrays_on_a_gpu(cuda: FakeGpu, semiring: str, dtype: str) -> None:
     assert np.array_equal(out.get(), wanted)
     for each, host in zip(there, (a, b), strict=True):
         assert np.array_equal(each.get(), host), "the factors are unchanged"
+
+
+def test_what_is_explained_is_there(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is multiplied to learn where."""
+    a, b = (Tensor.of(x) for x in factors("max_plus", "float32"))
+    monkeypatch.setattr(Method, "load_in_place", None)
+    plan = kl.explain(a, "product", b, "max_plus", argmin=True)
+    assert str(plan).startswith("product by tiled on cuda")
+    assert "both matrices are there" in plan.reasons[0]
 
 
 def test_nothing_large_crosses_the_bus(cuda: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:

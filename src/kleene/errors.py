@@ -30,6 +30,7 @@ __all__ = [
     "StoreError",
     "Text",
     "VerificationError",
+    "in_words_of",
     "message_of",
     "reworded",
 ]
@@ -224,6 +225,22 @@ class MemoryBudgetError(KleeneError, MemoryError):
     ) -> None:
         super().__init__(*problem, option=option, advice=advice, lead=lead)
         self.needed, self.available = needed, available
+
+
+def in_words_of(
+    error: MemoryBudgetError,
+    *problem: str,
+    advice: Iterable[str],
+    lead: str = "; what makes it fit: ",
+) -> MemoryBudgetError:
+    """Return an error as the call says it that the user made, of the same bytes.
+
+    Advice is what that call can do; a problem that is not given stays.
+    """
+    return MemoryBudgetError(
+        *(problem or (error.problem,)), advice=advice, lead=lead, needed=error.needed,
+        available=error.available,
+    )  # fmt: skip
 
 
 class StorageError(KleeneError, OSError):

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from kleene.api.arguments import check_call, make_ask
 from kleene.api.execution import solve
-from kleene.errors import Code, KleeneError, NegativeCycleError, RequestError
+from kleene.engine.planned import plan_value
+from kleene.engine.value import run_in_place
+from kleene.errors import Code, NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import is_masked
 from kleene.graph.dense import dense_arcs
 from kleene.planning.facts import Facts
-from kleene.planning.plan import plan_call
-from kleene.registry import find
 from kleene.results.result import Result
 
 __all__ = ["close_distances"]
@@ -102,7 +102,7 @@ def _close_on_host(lengths: Array, threads: int | None, progress: Progress | Non
             Graph._from_matrix(arcs), method="tiled", dtype=lengths.dtype, threads=threads,
             progress=progress, out=out,
         )  # fmt: skip
-    except KleeneError as error:
+    except BaseException as error:
         if isinstance(error, NegativeCycleError):
             np.copyto(lengths, arcs.matrix)
         np.fill_diagonal(lengths, own_diagonal)
@@ -115,6 +115,10 @@ def _apsp(graph: Graph, **options: Any) -> Result:
     """Return the distances of all pairs on the CPU; advice names no keywords of :func:`apsp`."""
     call = check_call("apsp", graph, device="cpu", predecessors=False, **options)
     return solve(call._replace(ask=call.ask._replace(keywords=())))
+
+
+def _unseen(done: int, total: int) -> None:
+    """Take progress that the caller does not ask for."""
 
 
 def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
@@ -130,13 +134,11 @@ def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
     ask = make_ask(
         "closure", semiring="min_plus", method="tiled", device="cuda", predecessors=False, out=True
     )
-    plan = plan_call(facts, ask._replace(keywords=()))
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
+    plan = plan_value(facts, ask._replace(keywords=()))
     device = open_device(plan.device)
     array = DeviceArray.of(lengths, device)
     others = [each for name in plan.devices if (each := open_device(name)) is not device]
-    if not method.load_in_place()(device, array, progress or (lambda done, total: None), others):
+    if not run_in_place(plan, device, array, progress=progress or _unseen, others=others):
         # The CPU names the cycle, or finds that it is negative by rounding only.
         lost = Graph.from_dense(device.download(array), null_value=np.inf)
         found = _apsp(lost, dtype=array.dtype)

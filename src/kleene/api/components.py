@@ -6,11 +6,11 @@ from typing import Literal
 
 from kleene.api.arguments import make_ask, require_graph
 from kleene.backends.task import ComponentsTask
+from kleene.engine.planned import plan_value
 from kleene.engine.value import run_value
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.facts import graph_facts
-from kleene.planning.plan import plan_call
 from kleene.results.components import Components
 from kleene.system.machine import as_threads, threads_for
 
@@ -54,7 +54,7 @@ def components(
     if not isinstance(kind, str) or kind not in ("weak", "strong"):
         raise RequestError(Code("kind"), f" must be 'weak' or 'strong', not {kind!r}")
     team = threads_for(graph.m, as_threads(threads))
-    request = make_ask(f"{kind}_components", device="cpu", predecessors=False, sources=1)
-    plan = plan_call(graph_facts(graph, hops=True), request)
+    ask = make_ask(f"{kind}_components", device="cpu", predecessors=False, sources=1)
+    plan = plan_value(graph_facts(graph, hops=True), ask)
     found, _ = run_value(plan, ComponentsTask(graph, team))
     return Components(graph, kind, *found)

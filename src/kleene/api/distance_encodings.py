@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import EncodingsTask
+from kleene.engine.planned import plan_value
 from kleene.engine.value import run_value
-from kleene.errors import Code, MemoryBudgetError, RequestError, Text
+from kleene.errors import Code, MemoryBudgetError, RequestError, Text, in_words_of
 from kleene.graph.batch import Batch, as_batch
 from kleene.graph.dlpack import to_library
 from kleene.graph.no_path import NO_HOPS, no_path
@@ -27,7 +28,7 @@ from kleene.graph.path_room import beyond, holds, overflow_error
 from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import NO_ARC
 from kleene.planning.facts import Facts
-from kleene.planning.plan import Plan, plan_call
+from kleene.planning.plan import Plan
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = ["distance_encodings"]
@@ -156,9 +157,10 @@ def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Pla
         pair_bytes=8 * path_arcs,
     )  # fmt: skip
     try:
-        return plan_call(facts, ask)
+        return plan_value(facts, ask)
     except MemoryBudgetError as error:
-        raise MemoryBudgetError(
+        raise in_words_of(
+            error,
             f"{batch.count:,} graphs, padded to {width:,} vertices: ",
             error.problem,
             advice=[
@@ -166,8 +168,6 @@ def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Pla
                 Text("use a narrower ", Code("dtype")),
             ],
             lead="; ",
-            needed=error.needed,
-            available=error.available,
         ) from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,17 +10,17 @@ from numpy.typing import NDArray
 from kleene.api.arguments import Call, Progress
 from kleene.api.components import components
 from kleene.api.distance_sums import DistanceWork, check_distances
-from kleene.engine.call import Timings
+from kleene.engine.planned import plan_value
+from kleene.engine.value import timed
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.measures.eccentricity import Eccentricity
 from kleene.measures.eccentricity_bounds import Goal, Known, by_bounds, by_searches
 from kleene.planning.ask import ARC_BY_ARC
 from kleene.planning.facts import graph_facts
-from kleene.planning.plan import Plan, plan_call, with_notes
+from kleene.planning.plan import Plan, with_notes
 from kleene.results.components import Components
 from kleene.system.formatting import counted
-from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -59,19 +58,15 @@ class EccentricityQuestion:
             call = call._replace(ask=ask, form=None)
         self._call: Call = call
         self._unreachable = unreachable
-        self.plan: Plan = plan_call(
-            graph_facts(self.graph, self.hops),
-            call.ask.but(problem="bfs" if self.hops else "sssp", sources=1),
-        )
+        ask = call.ask.but(problem="bfs" if self.hops else "sssp", sources=1)
+        self.plan: Plan = plan_value(graph_facts(self.graph, self.hops), ask)
         self._dtype = np.dtype(self.plan.dtype)
 
     # ---- answers --------------------------------------------------------------------------------
 
     def eccentricity(self) -> Eccentricity:
         """Return the eccentricity of each vertex."""
-        began = time.perf_counter()
-        found = self._find("all")
-        stats = Timings(total=time.perf_counter() - began)
+        found, stats = timed(lambda _: self._find("all"))
         decide = counted(found.searches, "search decides", "searches decide")
         note = f"bounds: {decide} {counted(self.graph.n, 'vertex', 'vertices')}"
         plan = with_notes(self.plan, note)
@@ -141,6 +136,6 @@ class EccentricityQuestion:
         call = self._call._replace(ask=ask, sources=sources.astype(self.graph.id_dtype, copy=False))
         if not len(sources):
             return np.empty(0, np.int64)
-        with reporter(call.progress, "eccentricities") as report:
-            farthest = DistanceWork.of(call).farthest(report)
+        work = DistanceWork.of(call)
+        farthest, _ = work.timed("eccentricities", work.farthest)
         return farthest.astype(np.int64 if self._dtype.kind == "i" else np.float64, copy=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kleene.api.arguments import Devices, Progress
 from kleene.api.components import components
 from kleene.api.distance_sums import DistanceWork, check_distances
+from kleene.engine.planned import EXPLAINING
 from kleene.graph import Graph
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ def wiener_index(
         graph, hops=hops, on=on, device=device, devices=devices, threads=threads, progress=progress
     )
     g = call.graph
+    if EXPLAINING.on:  # the sums, which a graph in pieces does without
+        DistanceWork.of(call)
     if components(g, "strong" if g.directed else "weak", threads=threads).count > 1:
         return math.inf
     work = DistanceWork.of(call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -11,16 +12,16 @@ from numpy.typing import NDArray
 from kleene.api.arguments import Progress, as_pairs, make_ask, require_graph
 from kleene.api.sssp import sssp
 from kleene.backends.task import KShortestTask
+from kleene.engine.planned import plan_value
+from kleene.engine.value import run_value, timed
 from kleene.errors import Code, GraphError, PathOverflowError, RequestError
 from kleene.graph import Graph
 from kleene.graph.label_index import is_one_vertex
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.facts import graph_facts
-from kleene.planning.plan import plan_call
-from kleene.registry import find
+from kleene.planning.plan import Plan
 from kleene.results.k_shortest import KShortest, KShortestPairs
 from kleene.system.machine import as_threads, this_machine
-from kleene.system.progress import reporter
 
 __all__ = ["k_shortest"]
 
@@ -121,8 +122,13 @@ def k_shortest(
     warn_of_numbers_left(graph)
     _require_exact(graph)
     team = as_threads(threads) or this_machine().cores
-    with reporter(progress, "k_shortest by yen") as report:
-        each = _solve(graph, *ends, count, team, device, report)
+    ask = make_ask(
+        "k_shortest", device="cpu", sources=min(team, len(ends[0])), predecessors=False,
+        dtype=np.float64,
+    )  # fmt: skip
+    plan = plan_value(graph_facts(graph), ask)
+    search = partial(_solve, graph, plan, *ends, count, team, device)
+    each, _ = timed(search, progress, f"{plan.problem} by {plan.method}")
     return each[0] if pairs is None else KShortestPairs(each)
 
 
@@ -163,6 +169,7 @@ def _require_exact(graph: Graph) -> None:
 
 def _solve(
     graph: Graph,
+    plan: Plan,
     sources: Array,
     targets: Array,
     count: int,
@@ -171,16 +178,6 @@ def _solve(
     report: Report | None,
 ) -> list[KShortest]:
     """Return the paths of each pair, in order; some targets at a time."""
-    request = make_ask(
-        "k_shortest",
-        device="cpu",
-        sources=min(threads, len(sources)),
-        predecessors=False,
-        dtype=np.float64,
-    )
-    plan = plan_call(graph_facts(graph), request)
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
     whole = graph.weight_dtype is None or graph.weight_dtype.kind == "i"
     step = max(threads, _CHUNK // max(1, graph.n))
     found: dict[int, KShortest] = {}
@@ -197,7 +194,7 @@ def _solve(
             graph, sources[chosen], some, rows, count, remaining, min(threads, len(chosen)),
             None if report is None else _shifted(report, len(found), len(sources)),
         )  # fmt: skip
-        lengths, vertices, sizes, counts = method.load()(task)
+        (lengths, vertices, sizes, counts), _ = run_value(plan, task)
         if whole:
             lengths = lengths.astype(np.int64)
         last = np.concatenate([[0], np.cumsum(counts)])

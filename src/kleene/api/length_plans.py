@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import Code, MemoryBudgetError, RequestError, Text
+from kleene.engine.planned import plan_value
+from kleene.errors import Code, MemoryBudgetError, RequestError, Text, in_words_of
 from kleene.graph import Graph
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts, graph_facts
-from kleene.planning.plan import Plan, plan_call
+from kleene.planning.plan import Plan
 from kleene.prepared.known import Known
 
 __all__ = ["COUNT_ARCS", "USE_SSSP", "plan_lengths", "require_not_negative", "wide_dtype"]
@@ -33,18 +34,14 @@ def plan_lengths(
     if not hops:
         warn_of_numbers_left(graph)
     facts = graph_facts(graph, hops)
+    searched = ask.what.problem in ("within", "nearest")
+    require_not_negative(facts, ask.what.problem, *([COUNT_ARCS, USE_SSSP] if searched else []))
     if prepared is not None:
         facts = replace(facts, prepared=prepared)
-    searched = ask.what.problem in ("within", "nearest")
-    instead = [COUNT_ARCS, USE_SSSP] if searched else [COUNT_ARCS]
-    require_not_negative(facts, ask.what.problem, *instead)
     try:
-        return plan_call(facts, ask)
+        return plan_value(facts, ask, graph if prepared is None else None, hops)
     except MemoryBudgetError as error:
-        raise MemoryBudgetError(
-            error.problem, advice=[advice], lead="; ", needed=error.needed,
-            available=error.available,
-        ) from None  # fmt: skip
+        raise in_words_of(error, advice=[advice], lead="; ") from None
 
 
 def wide_dtype(graph: Graph, hops: bool) -> np.dtype[Any]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kleene.api.arguments import Progress, as_prepared, make_ask
+from kleene.api.arguments import Progress, Vertices, as_prepared, as_vertices, make_ask
 from kleene.api.demand import as_demand
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import LoadsTask
-from kleene.engine.planned import look_closer
+from kleene.engine.planned import plan_value
 from kleene.engine.value import run_value
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
@@ -20,13 +20,13 @@ from kleene.measures.loads import Demand, Loads
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts, graph_facts
-from kleene.planning.plan import Plan, plan_call
+from kleene.planning.plan import Plan
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
 
-__all__ = ["loads", "plan_loads"]
+__all__ = ["loads", "loads_between"]
 
 #: Work of a trip in a prepared graph, in the units of ``threads_for``: some microseconds.
 _CLIMB = 2**10
@@ -121,22 +121,12 @@ def loads(
     >>> kl.loads(g, [("a", "d", 10), ("d", "b", 4)]).rows.tolist()
     [10.0, 14.0, 0.0, 0.0]
     """
-    parts = None
-    if not isinstance(graph, Graph):
-        prepared = as_prepared(graph)
-        prepared._require_lengths("loads are")
-        graph, parts = prepared.graph, prepared._parts
     hops, split = as_flag(hops, "hops"), as_flag(split, "split")
+    graph, parts = _opened(graph, hops)
     trips = as_demand(graph, demand, origin, destination, volume)
-    if hops and graph.weights is not None:
-        parts = None
-    ask = make_ask(
-        "loads", predecessors=False, limited=limit is not None, method=method, device=device,
-        threads=threads,
-    )  # fmt: skip
-    ask = ask.but(trips=len(trips.volumes), split=split)
+    ask = _ask(len(trips.volumes), split, limit, method, device, threads)
     ask, by_destination = _with_roots(graph_facts(graph, hops), ask, trips)
-    plan = plan_loads(graph, ask, hops, parts is not None)
+    plan = _plan(graph, ask, hops, parts is not None)
     if split and not hops:
         refuse_zero_cycles(graph)
     dtype = np.dtype(plan.dtype)
@@ -152,8 +142,45 @@ def loads(
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
 
 
-def plan_loads(graph: Graph, ask: Ask, hops: bool, prepared: bool, order: bool = True) -> Plan:
-    """Plan a call, or refuse what no method does; ``order`` is that of ``look_closer``."""
+def loads_between(
+    graph: Graph | PreparedGraph,
+    sources: Vertices | None = None,
+    *,
+    limit: float | None = None,
+    hops: bool = False,
+    split: bool = False,
+    method: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+) -> Plan:
+    """Plan trips from each of some vertices to each: ``explain`` can do without a demand."""
+    hops, split = as_flag(hops, "hops"), as_flag(split, "split")
+    graph, parts = _opened(graph, hops)
+    zones = graph.n if sources is None else len(as_vertices(graph, sources, "sources"))
+    ask = _ask(zones**2, split, limit, method, device, threads).but(sources=zones)
+    return _plan(graph, ask, hops, parts is not None)
+
+
+def _opened(graph: Graph | PreparedGraph, hops: bool) -> tuple[Graph, Any]:
+    """Return the graph, and what it was prepared for if that has the lengths, else None."""
+    if isinstance(graph, Graph):
+        return graph, None
+    prepared = as_prepared(graph)
+    prepared._require_lengths("loads are")
+    own = prepared.graph
+    return own, None if hops and own.weights is not None else prepared._parts
+
+
+def _ask(trips: int, split: bool, limit: Any, method: str, device: str, threads: int | None) -> Ask:
+    ask = make_ask(
+        "loads", predecessors=False, limited=limit is not None, method=method, device=device,
+        threads=threads,
+    )  # fmt: skip
+    return ask.but(trips=trips, split=split)
+
+
+def _plan(graph: Graph, ask: Ask, hops: bool, prepared: bool) -> Plan:
+    """Plan a call, or refuse what no method does."""
     if not hops:
         warn_of_numbers_left(graph)
     facts = graph_facts(graph, hops)
@@ -176,7 +203,7 @@ def plan_loads(graph: Graph, ask: Ask, hops: bool, prepared: bool, order: bool =
             " and ",
             Code("split="),
         )
-    return look_closer(graph, ask, plan_call(facts, ask), order, hops)
+    return plan_value(facts, ask, graph, hops)
 
 
 def _with_roots(facts: Facts, ask: Ask, trips: Demand) -> tuple[Ask, bool]:

@@ -8,7 +8,6 @@ or by elimination where the graph is prepared (``native/core/prepared/nearest_la
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +26,7 @@ from kleene.api.arguments import (
 )
 from kleene.api.device_arguments import as_devices
 from kleene.api.execution import runner_for, solve
-from kleene.api.length_plans import plan_lengths
+from kleene.api.length_plans import COUNT_ARCS, USE_SSSP, plan_lengths, require_not_negative
 from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
 from kleene.backends.common.limits import as_limit
@@ -37,13 +36,15 @@ from kleene.engine import solve as engine
 from kleene.engine.best import Best
 from kleene.engine.call import Call, Timings
 from kleene.engine.fit import REFUSED
-from kleene.engine.planned import Planned, look_closer
+from kleene.engine.planned import Planned
+from kleene.engine.value import timed
 from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import NO_HOPS, no_path
+from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
@@ -164,20 +165,21 @@ def nearest(
         ask, graph, places, None, None, progress, None, False,
         form=form if k > 1 else None, on=on, computes=search,
     )  # fmt: skip
-    made = search.plan(call)
-    task = search.task(call, made.plan)
     if k > 1 or on is not None:
-        workers = 1
+        made, workers = search.plan(call), 1
         if on is not None:
             from kleene.api.on_cluster import count_workers
 
             workers = count_workers(on)
         found, plan, stats, _ = engine.solve(call, Best(k, workers), made, runner_for(call))
-        distances, which = found
-    else:
-        began = time.perf_counter() - made.seconds
-        plan, distances, which = search.one(task, threads, progress)
-        stats = Timings(total=time.perf_counter() - began)
+        task, (distances, which) = search.task(call, np.dtype(plan.dtype)), found
+    else:  # the search from the extra vertex has a plan of its own
+        if not hops:
+            warn_of_numbers_left(graph)
+        facts = graph_facts(graph, hops)
+        require_not_negative(facts, "nearest", COUNT_ARCS, USE_SSSP)
+        task = search.task(call, choose_dtype(facts, ask)[0])
+        (plan, distances, which), stats = timed(lambda _: search.one(task, threads, progress))
     return search.result(call, plan, task, stats, distances, which)
 
 
@@ -204,11 +206,7 @@ class _Search(NamedTuple):
         known = None if parts is None else Known.of(*parts)
         many = self.k > 1
         advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
-        plan = plan_lengths(graph, ask, self.hops, advice, known)
-        began = time.perf_counter()
-        if parts is None:
-            plan = look_closer(graph, ask, plan, hops=self.hops)
-        return Planned(plan, time.perf_counter() - began)
+        return Planned(plan_lengths(graph, ask, self.hops, advice, known))
 
     def _parts(self, call: Call) -> tuple[Elimination, Customization] | None:
         """Return what a prepared graph has for the lengths, in their direction, or None."""
@@ -225,9 +223,9 @@ class _Search(NamedTuple):
         elimination, values = form._parts
         return elimination, values if self.reverse else reverse_values(values)
 
-    def task(self, call: Call, plan: Plan) -> NearestTask:
+    def task(self, call: Call, dtype: np.dtype[Any]) -> NearestTask:
         """Return what a method is given: distances are searched from the facilities."""
-        graph, dtype, k = call.graph, np.dtype(plan.dtype), self.k
+        graph, k = call.graph, self.k
         return NearestTask(
             graph if self.reverse else graph.transpose(), call.sources, k,
             as_limit(self.limit, graph, dtype, self.hops), dtype,
@@ -237,7 +235,7 @@ class _Search(NamedTuple):
 
     def compute(self, call: Call, plan: Plan, report: Report | None) -> tuple[Array, Array]:
         """Return the distances of every vertex, and places in the list of facilities."""
-        task = replace(self.task(call, plan), progress=report)
+        task = replace(self.task(call, np.dtype(plan.dtype)), progress=report)
         if self.k == 1:
             return self.one(task, call.ask.where.threads, report)[1:]
         found: tuple[Array, Array] = run_method(plan, replace(task, prepared=self._parts(call)))
@@ -254,7 +252,7 @@ class _Search(NamedTuple):
             limit=None if task.limit is None else task.limit + extra, predecessors=False,
             device=self.device, devices=self.devices or None, threads=threads, progress=progress,
         )  # fmt: skip
-        result = solve(call)
+        result = solve(call._replace(ask=call.ask._replace(keywords=())))
         distances = result.distances[: g.n].astype(task.dtype)
         if task.unit:
             distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
@@ -275,7 +273,8 @@ class _Search(NamedTuple):
     def prove(self, call: Call, plan: Plan, found: tuple[Array, Array]) -> None:
         """Prove distances and places."""
         distances, which = found[0].copy(), found[1]
-        self.result(call, plan, self.task(call, plan), Timings(), distances, which).verify()
+        task = self.task(call, np.dtype(plan.dtype))
+        self.result(call, plan, task, Timings(), distances, which).verify()
 
 
 def _with_extra_vertex(task: NearestTask) -> Graph:

@@ -230,7 +230,7 @@ def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
 def explain_rows(call: Call) -> Plan:
     """Return the plan of the rows, with what the cluster makes of it: pieces, bytes, and time."""
     ask, graph, rows = call.ask, call.graph, len(call.sources)
-    plan = planned(call, ask.but(predecessors=False, given=True, keep="host"), order=False).plan
+    plan = planned(call, ask.but(predecessors=False, given=True, keep="host")).plan
     with open_client(call.on) as client:
         threads = worker_threads(client)
     hops = ask.what.problem == "bfs"

@@ -13,10 +13,9 @@ import numpy as np
 
 from kleene.engine.call import Call
 from kleene.engine.entries import Climbs, Entries
-from kleene.engine.planned import Planned, planned
+from kleene.engine.planned import Planned, forms_made, planned, show
 from kleene.engine.solve import Runner, solve
 from kleene.planning.ask import Output
-from kleene.registry import find
 from kleene.results.pairs import PairsResult
 
 __all__ = ["solve_pairs"]
@@ -53,13 +52,13 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
         what=what._replace(sources=roots, predecessors=False), output=Output(given=True)
     )
     plan, looked = planned(call._replace(form=None), no_rows)
-    method = find(plan.problem, plan.method, plan.device)
-    if method is None or "entries" not in method.makes:
+    if "entries" not in forms_made(plan):
         return None
     from kleene.engine.prepared import prepared_form
 
+    plan = show(replace(plan, form="prepared"))
     form = prepared_form(call.graph, plan.semiring, plan.dtype, plan.threads)
     if form is None:
         return None
     ask = ask.but(threads=plan.threads)
-    return call._replace(ask=ask, form=form), Planned(replace(plan, form="prepared"), looked)
+    return call._replace(ask=ask, form=form), Planned(plan, looked)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from kleene.api.arguments import Progress, check_call, require_graph
 from kleene.api.execution import solve
 from kleene.api.length_plans import require_not_negative, wide_dtype
 from kleene.backends.common.limits import as_limit
+from kleene.engine.value import timed
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -98,12 +98,11 @@ def path_counts(
         require_not_negative(graph_facts(graph), "path_counts")
         refuse_zero_cycles(graph)
     call = call._replace(ask=call.ask._replace(keywords=()))
-    began = time.perf_counter()
     found = solve(call)
     walked = graph.transpose() if call.reverse else graph
     start = int(call.sources[0])
-    values = count_paths(walked, found.distances, start, unit, exact)
-    stats = replace(found.stats, total=time.perf_counter() - began)
+    values, counting = timed(lambda _: count_paths(walked, found.distances, start, unit, exact))
+    stats = replace(found.stats, total=found.stats.total + counting.total)
     return PathCounts(
         graph, values, found.distances, start, unit, call.reverse, bound, found.plan, stats
     )

@@ -7,14 +7,22 @@ from typing import Any
 
 from kleene.api.arguments import Progress, Vertices, require_graph
 from kleene.api.prepared_graph import PreparedGraph
-from kleene.api.prepared_steps import Steps, customize_graph, eliminate_graph, value_dtype
+from kleene.api.prepared_steps import (
+    Report,
+    Steps,
+    customize_graph,
+    eliminate_graph,
+    foresee,
+    value_dtype,
+)
 from kleene.backends.semiring import semiring as find_semiring
+from kleene.engine.planned import EXPLAINING, show
+from kleene.engine.value import timed
 from kleene.graph import Graph
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.prepared import files
 from kleene.prepared.cache import Preparation
 from kleene.system.machine import as_threads
-from kleene.system.progress import reporter
 
 __all__ = ["load_prepared", "prepare"]
 
@@ -84,10 +92,15 @@ def prepare(
         warn_of_numbers_left(graph)
     kind = value_dtype(graph, name, dtype)
     threads = as_threads(threads)
-    with reporter(progress, "preparing a graph") as report:
+    if EXPLAINING.on:
+        show(foresee(graph, name, dtype, threads))
+
+    def make(report: Report | None) -> PreparedGraph:
         elimination, steps = eliminate_graph(graph, order, threads, report)
         made, steps = customize_graph(elimination, graph, name, kind, threads, steps)
-    return PreparedGraph(graph, elimination, made, steps)
+        return PreparedGraph(graph, elimination, made, steps)
+
+    return timed(make, progress, "preparing a graph")[0]
 
 
 def load_prepared(path: str | PathLike[str], graph: Graph | None = None) -> PreparedGraph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from typing import Any
 
@@ -14,8 +13,9 @@ from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import NearestTask, WithinAnswer
-from kleene.engine.call import Timings
+from kleene.engine.planned import show
 from kleene.engine.prepared import PreparedForm
+from kleene.engine.value import timed
 from kleene.errors import Code, RequestError, Text
 from kleene.graph.checks import as_flag
 from kleene.planning.facts import graph_facts
@@ -48,12 +48,12 @@ def prepared_nearest(
     ask = make_ask("nearest", sources=len(vertices), threads=threads)
     ask = ask._replace(keywords=("sources",))
     bound = as_limit(limit, graph, dtype)
-    plan = prepared._plan(ask, 2 * k * len(vertices))
-    began = time.perf_counter()
-    distances, which = nearest(
-        *prepared._parts, vertices, places, k, limit=bound, reverse=reverse, threads=threads
+    plan = show(prepared._plan(ask, 2 * k * len(vertices)))
+    (distances, which), stats = timed(
+        lambda _: nearest(
+            *prepared._parts, vertices, places, k, limit=bound, reverse=reverse, threads=threads
+        )
     )
-    stats = Timings(total=time.perf_counter() - began)
     task = NearestTask(graph, places, k, bound, dtype, graph.weight_dtype is None, plan.threads)
     rows = prepared._rows(reverse, threads)
     return NearestRows(graph, plan, stats, task, distances, which, reverse, vertices, rows)
@@ -86,12 +86,14 @@ def prepared_within(
         "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
         threads=threads, device="cpu",
     )  # fmt: skip
-    plan = prepared._plan(ask, 0)
+    plan = show(prepared._plan(ask, 0))
     bound = as_limit(limit, graph, dtype)
-    began = time.perf_counter()
-    answer: WithinAnswer = within(
-        *prepared._parts, rows, bound, predecessors=ask.what.predecessors, reverse=reverse,
-        threads=threads, available=available_memory(),
-    )  # fmt: skip
-    stats = Timings(total=time.perf_counter() - began)
+
+    def search(_: object) -> WithinAnswer:
+        return within(
+            *prepared._parts, rows, bound, predecessors=ask.what.predecessors, reverse=reverse,
+            threads=threads, available=available_memory(),
+        )  # fmt: skip
+
+    answer, stats = timed(search)
     return Reach(graph, plan, stats, answer, rows, bound, None, False, reverse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from kleene.api.arguments import Progress, as_pairs, check_call
 from kleene.api.pairs import solve_pairs
 from kleene.backends.semiring import SEMIRINGS
 from kleene.engine.prepared import PreparedForm
+from kleene.engine.value import timed
 from kleene.errors import RequestError
 from kleene.graph.label_index import is_one_vertex
 from kleene.prepared import pairs as queries
 from kleene.results.pairs import PairsResult
 from kleene.system.machine import as_threads
-from kleene.system.progress import reporter
 
 __all__ = ["PreparedPairs"]
 
@@ -82,11 +83,9 @@ class PreparedPairs(PreparedForm):
         >>> p.distances([(0, 2), (1, 2), (2, 1)]).tolist()
         [7.0, 3.0, inf]
         """
-        ends = as_pairs(self.graph, pairs)
-        with reporter(progress, "distances of pairs") as report:
-            return queries.distances(
-                *self._parts, *ends, threads=as_threads(threads), progress=report
-            )
+        ends, team = as_pairs(self.graph, pairs), as_threads(threads)
+        climb = partial(queries.distances, *self._parts, *ends, threads=team)
+        return timed(lambda report: climb(progress=report), progress, "distances of pairs")[0]
 
     def path(self, source: Hashable, target: Hashable) -> list[Any]:
         """Return the vertices of the best path between two vertices; empty if there is none.

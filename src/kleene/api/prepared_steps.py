@@ -7,7 +7,6 @@ chose the order.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from kleene.api.arguments import as_vertices
 from kleene.api.device_arguments import as_devices
 from kleene.engine.solve import cycle_by_label
+from kleene.engine.value import timed
 from kleene.errors import NegativeCycleError, RequestError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask
@@ -35,7 +35,8 @@ from kleene.prepared.known import DEVICES, Known
 from kleene.system.suggestions import no_such
 
 __all__ = [
-    "Steps", "customize_graph", "eliminate_graph", "explain_prepared", "foresee", "value_dtype",
+    "Report", "Steps", "customize_graph", "eliminate_graph", "explain_prepared", "foresee",
+    "value_dtype",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -68,17 +69,16 @@ def eliminate_graph(
     kept = Preparation.of(graph)
     if order is None and kept.eliminated:
         return kept.eliminate(graph), Steps()
-    began = time.perf_counter()
-    known = False
     if order is None:
-        positions, known = kept.order(graph, report)
+        (positions, known), ordering = timed(lambda _: kept.order(graph, report))
+        ordered = None if known else ordering.total
     else:
-        positions = as_vertices(graph, order, "order")
-    ordered = time.perf_counter()
-    made = eliminate(graph, positions, threads=threads)
+        positions, ordering = timed(lambda _: as_vertices(graph, order, "order"))
+        ordered = ordering.total
+    made, eliminating = timed(lambda _: eliminate(graph, positions, threads=threads))
     if order is None:  # later calls do not depend on an order that was chosen for this one
         kept.keep(graph, made)
-    return made, Steps(None if known else ordered - began, time.perf_counter() - ordered)
+    return made, Steps(ordered, eliminating.total)
 
 
 def customize_graph(
@@ -92,14 +92,14 @@ def customize_graph(
 ) -> tuple[Customization, Steps]:
     """Give the pairs of an elimination the weights of a graph."""
     by = _customizer(device)
-    began = time.perf_counter()
+    give = partial(
+        Preparation.of(graph).customize, graph, elimination, semiring, dtype, threads=threads, by=by
+    )
     try:
-        made = Preparation.of(graph).customize(
-            graph, elimination, semiring, dtype, threads=threads, by=by
-        )
+        made, stats = timed(lambda _: give())
     except NegativeCycleError as error:
         raise cycle_by_label(error, graph) from None
-    return made, steps._replace(weights=time.perf_counter() - began)
+    return made, steps._replace(weights=stats.total)
 
 
 def _customizer(device: str) -> Callable[..., Customization]:

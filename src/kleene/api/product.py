@@ -21,13 +21,14 @@ from kleene.api.product_factors import (
 )
 from kleene.backends.task import ProductTask
 from kleene.engine.arrays import caller_memory
+from kleene.engine.planned import plan_value
 from kleene.engine.value import run_value
-from kleene.errors import Code, MemoryBudgetError, RequestError
+from kleene.errors import Code, MemoryBudgetError, RequestError, in_words_of
 from kleene.graph.checks import as_flag
 from kleene.graph.dlpack import is_foreign, on_gpu, to_library, to_numpy
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
-from kleene.planning.plan import Plan, plan_call
+from kleene.planning.plan import Plan
 from kleene.registry.product import PRODUCT_SEMIRINGS
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import as_threads
@@ -169,14 +170,13 @@ def _plan(
         dtype=str(kind), threads=threads, given=out, devices=devices,
     )  # fmt: skip
     try:
-        return plan_call(facts, ask)
+        return plan_value(facts, ask)
     except MemoryBudgetError as error:
-        raise MemoryBudgetError(
+        raise in_words_of(
+            error,
             f"the product of {a.matrix.shape} and {b.matrix.shape} needs "
             f"{format_bytes(error.needed)} and {format_bytes(error.available)} are available",
             advice=["fewer rows of A at a time", *([Code("argmin=False")] if argmin else [])],
-            needed=error.needed,
-            available=error.available,
         ) from None
 
 

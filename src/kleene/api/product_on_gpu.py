@@ -23,12 +23,13 @@ from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.product_form import float_form
 from kleene.backends.cuda.product import is_nonnegative_matrix
 from kleene.backends.cuda.runtime.device import Array, Device, open_device
+from kleene.engine.planned import show
+from kleene.engine.value import run_in_place
 from kleene.errors import Code, RequestError
 from kleene.graph.dlpack import library_of, on_gpu, to_library, to_numpy, without_gradients
-from kleene.registry import find
+from kleene.planning.plan import Plan
 from kleene.results.device_arrays import DeviceArray
 from kleene.system.device_names import count_from, device_name, split_name
-from kleene.system.progress import reporter
 
 __all__ = ["product_on_gpu"]
 
@@ -122,6 +123,9 @@ def _multiply(
     progress: Progress,
 ) -> tuple[Any, Any]:
     """Return the product and the inner positions as arrays of the factors' library."""
+    reasons = ("device: both matrices are there", "tiled: the only method on arrays of a GPU")
+    kind = str(form.dtype)
+    plan = show(Plan("product", "tiled", "cuda", semiring, kind, 0, 0, None, reasons))
     negated, signs = semiring == "max_plus", argmin and form.dtype.kind == "f"
     if negated:
         factors = [-each for each in factors]
@@ -129,10 +133,7 @@ def _multiply(
         factors = [each + 0 for each in factors]  # zeros are compared by their bits
     like, device = factors[0], _device_of(factors[0])
     arrays = [Array.of(each, device) for each in factors]
-    method = find("product", "tiled", "cuda")
-    assert method is not None
-    with reporter(progress, "product") as report:
-        made = method.load_in_place()(device, form, *arrays, lowest, argmin, report)
+    made = run_in_place(plan, device, form, *arrays, lowest, argmin, progress=progress)
     values: Any = _as_library(made[0], device, like)
     inner = _as_library(made[1], device, like) if argmin else None
     return _stored((0 - values if negated else values, inner), out, device)

@@ -6,7 +6,6 @@ that and return the few numbers of each row.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -111,11 +110,10 @@ def reduce_distances(
     call = call._replace(ask=ask, on=on)
     edges = as_edges(bins)
     counts = _require_counts(len(call.sources), edges)
-    rows = Reduction.of(call)
+    rows = Reduction.of(call, counts)
     reduced = Reduced.empty(len(call.sources), np.dtype(rows.plan.dtype), edges)
     keep = partial(_reduced, hops, edges, rows.threads)
     _, plan, stats, kept = rows.run(keep, reduced.put, runner_for(call), "distance sums")
-    plan = replace(plan, memory=plan.memory + counts)
     return DistanceReduction(
         call.graph, plan, stats, call.sources, reduced, edges, kept, hops, call.reverse
     )

@@ -13,6 +13,7 @@ from kleene.api.device_arguments import as_devices
 from kleene.api.product_factors import as_dtype
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import SpmvTask
+from kleene.engine.planned import plan_value
 from kleene.engine.value import run_value
 from kleene.errors import RequestError
 from kleene.graph import Graph
@@ -21,7 +22,6 @@ from kleene.graph.no_path import no_path
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import Ask
 from kleene.planning.facts import graph_facts
-from kleene.planning.plan import plan_call
 from kleene.registry import methods
 from kleene.system.machine import as_threads, threads_for
 from kleene.system.suggestions import no_such
@@ -106,7 +106,7 @@ def spmv(
         "spmv", semiring=semiring, method=form, device=kind, devices=names, sources=1,
         predecessors=False, dtype=str(values.dtype), threads=as_threads(threads),
     )  # fmt: skip
-    plan = plan_call(graph_facts(graph, hops=True), ask)
+    plan = plan_value(graph_facts(graph, hops=True), ask)
     team = threads_for(graph.m, ask.where.threads)
     task = SpmvTask(graph, values, semiring, plan.method, team, plan.first_device)
     y: Array = run_value(plan, task)[0]

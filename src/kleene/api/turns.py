@@ -11,7 +11,7 @@ from kleene.api.apsp import apsp
 from kleene.api.arguments import Vertices, as_vertices, require_graph
 from kleene.api.sssp import sssp
 from kleene.api.turn_tables import turns_of, u_turns_of
-from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError, in_words_of
 from kleene.graph import Graph
 from kleene.graph.turns import FORBIDDEN, Expansion, expand
 from kleene.graph.weight_names import warn_of_numbers_left
@@ -187,12 +187,8 @@ class TurnGraph:
             cycle = self._expansion.vertex[np.array(error.cycle)]
             raise NegativeCycleError(self.graph.label(cycle).tolist()) from None
         except MemoryBudgetError as error:
-            raise MemoryBudgetError(
-                error.problem,
-                advice=[text for option, text in error.advice if option != "out"],
-                needed=error.needed,
-                available=error.available,
-            ) from None
+            possible = [text for option, text in error.advice if option != "out"]
+            raise in_words_of(error, advice=possible) from None
         return TurnResult(self.graph, self._expansion, result, columns)
 
     def __repr__(self) -> str:

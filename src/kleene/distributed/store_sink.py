@@ -26,7 +26,14 @@ from kleene.distributed.store_record import TILES, lists_of_vertices, record_cal
 from kleene.distributed.stored_results import plan_reading, stored_answer
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows
-from kleene.engine.planned import Planned, as_planned_here, planned
+from kleene.engine.planned import (
+    EXPLAINING,
+    Planned,
+    as_planned_here,
+    planned,
+    show,
+    show_call,
+)
 from kleene.errors import Code, RequestError, StoreError
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.cost_model import count_sources
@@ -204,6 +211,8 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
         ask = ask.but(block_rows=found.spec.block_rows)
     made = planned(call, ask)
     plan = made.plan
+    if EXPLAINING.on:
+        show_call(call, made)
     if rounds and plan.rounds is None:
         raise StoreError(
             f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
@@ -232,6 +241,7 @@ def _finished(call: Call, found: Store) -> tuple[StoreSink, Planned]:
     plan = plan_reading(
         found.path, ask.what.problem, ask.what.semiring, method, dtype, ask.where.device
     )
+    show(plan)
     own = record_call(call, plan, ask.but(block_rows=spec.block_rows))
     return StoreSink(call, found.path, _with_tiles(found.path, own, found)), Planned(plan)
 

@@ -1,22 +1,34 @@
-"""The one place where calls are planned: on arcs or a prepared graph, here or for workers."""
+"""The one place where calls are planned: on arcs or a prepared graph, here or for workers.
+
+``explain`` makes the call itself. Where the plan is made and work would begin, ``show`` hands the
+plan to it instead, so that what is explained is what would run. Until then a call that is explained
+learns cheap facts only: no vertices are put into order, and nothing is opened or written.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from kleene.engine.call import Call
 from kleene.graph import Graph
+from kleene.graph.incoming import IncomingArcs
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.facts import Facts, graph_facts
-from kleene.planning.plan import Plan, plan_call
+from kleene.planning.plan import Plan, plan_call, with_notes
 from kleene.planning.rules import choose_method, unknown_method
 from kleene.prepared.known import Known
 from kleene.registry import find
+from kleene.registry.method import PartForm
 from kleene.system.device_names import INDEXED
 
-__all__ = ["Planned", "as_planned_here", "look_closer", "planned"]
+__all__ = [
+    "EXPLAINING", "Planned", "as_planned_here", "explained", "forms_made", "plan_value", "planned",
+    "show", "show_call",
+]  # fmt: skip
 
 
 class Planned(NamedTuple):
@@ -26,11 +38,8 @@ class Planned(NamedTuple):
     seconds: float = 0.0
 
 
-def planned(call: Call, ask: Ask | None = None, order: bool = True) -> Planned:
-    """Plan a call, or another request for what it is about.
-
-    ``order`` says whether vertices may be put into order to decide, which takes time.
-    """
+def planned(call: Call, ask: Ask | None = None) -> Planned:
+    """Plan a call, or another request for what it is about."""
     if ask is None:
         ask = call.ask
     if call.computes is not None:
@@ -47,33 +56,96 @@ def planned(call: Call, ask: Ask | None = None, order: bool = True) -> Planned:
     facts = graph_facts(graph, ask.what.problem == "bfs")
     if call.on is not None:
         here = as_planned_here(ask)
-        plan = look_closer(graph, here, plan_call(facts, here), order)
+        plan = _look_closer(graph, here, plan_call(facts, here))
         return Planned(_planned_for_workers(plan, ask, facts))
     plan = plan_call(facts, ask)
     if plan.method != "prepared":
         return Planned(plan)
     began = time.perf_counter()
-    plan = look_closer(graph, ask, plan, order)
+    plan = _look_closer(graph, ask, plan)
     return Planned(plan, time.perf_counter() - began)
+
+
+def forms_made(plan: Plan) -> tuple[PartForm, ...]:
+    """Return what the parts of an answer by this plan may be."""
+    method = find(plan.problem, plan.method, plan.device)
+    return () if method is None else method.makes
+
+
+def plan_value(facts: Facts, ask: Ask, graph: Graph | None = None, hops: bool = False) -> Plan:
+    """Plan a call whose answer has no rows, by facts; ``graph`` may be looked at closer."""
+    plan = plan_call(facts, ask)
+    if plan.method == "prepared" and graph is not None:
+        plan = _look_closer(graph, ask, plan, hops)
+    return plan if not EXPLAINING.on else show(plan)
+
+
+# ---- plans that are explained -------------------------------------------------------------------
+
+
+class _Explaining(threading.local):
+    """Whether this thread makes a call to learn its plan."""
+
+    on = False
+
+
+EXPLAINING = _Explaining()
+
+
+class _Explained(BaseException):
+    """Ends a call that is explained; no handler of errors takes it for one."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+
+def explained(call: Callable[[], object]) -> Plan:
+    """Return the plan of a call, which ends where it is made."""
+    EXPLAINING.on = True
+    try:
+        call()
+    except _Explained as found:
+        return found.plan
+    finally:
+        EXPLAINING.on = False
+    raise AssertionError("the call was not planned")
+
+
+def show(plan: Plan) -> Plan:
+    """Return a plan that is about to run, or end the call if it is explained."""
+    if EXPLAINING.on:
+        raise _Explained(plan)
+    return plan
+
+
+def show_call(call: Call, made: Planned | None = None) -> NoReturn:
+    """End a path call that is explained, with its plan and what will become of incoming arcs."""
+    plan = (made or planned(call)).plan
+    if plan.problem == "bfs" and call.on is None:
+        graph = call.graph.transpose() if call.reverse else call.graph
+        outlook = IncomingArcs.of(graph).outlook(graph)
+        plan = with_notes(plan, outlook) if outlook else plan
+    raise _Explained(plan)
 
 
 # ---- graphs that may be prepared ----------------------------------------------------------------
 
 
-def look_closer(graph: Graph, ask: Ask, plan: Plan, order: bool = True, hops: bool = False) -> Plan:
+def _look_closer(graph: Graph, ask: Ask, plan: Plan, hops: bool = False) -> Plan:
     """Return the plan, or another one where a first step of preparing shows that it is faster.
 
     A plan knows the numbers of vertices and arcs, and takes a road-like graph for one that suits
     elimination. Before a call prepares it, small pieces of the graph show how pairs grow; then its
-    order, which takes most of the time, shows how many there are. What was found out stays with
-    the graph (``kleene.prepared.cache``).
+    order, which takes most of the time, shows how many there are; a call that is explained does
+    without. What was found out stays with the graph (``kleene.prepared.cache``).
     """
     if plan.method != "prepared" or ask.where.method != "auto":
         return plan
     from kleene.prepared.cache import Preparation
 
     preparation = Preparation.of(graph)
-    for step in (preparation.look, preparation.count) if order else (preparation.look,):
+    steps = (preparation.look,) if EXPLAINING.on else (preparation.look, preparation.count)
+    for step in steps:
         if plan.method == "prepared":
             step(graph)
             plan = plan_call(graph_facts(graph, hops), ask)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kleene.engine.call import Call, Outcome, Part, Progress, Sink, Writer
 from kleene.engine.pieces import Piece, split
-from kleene.engine.planned import Planned, planned
+from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
 from kleene.graph.checks import memory_for
 from kleene.planning.plan import Plan
@@ -43,9 +43,10 @@ class Reduction(NamedTuple):
     looked: float = 0.0
 
     @classmethod
-    def of(cls, call: Call) -> Reduction:
+    def of(cls, call: Call, beside: int = 0) -> Reduction:
         """Plan a call; its memory includes the matrix, where a small one is built.
 
+        ``beside`` are bytes that the caller keeps of the rows.
         On a cluster, rows are computed by one thread each unless the call says otherwise.
         """
         wanted = call.ask.where.threads
@@ -53,8 +54,10 @@ class Reduction(NamedTuple):
         item = np.dtype(plan.dtype).itemsize
         if call.on is not None:
             threads = wanted or 1
+            plan = show(replace(plan, memory=plan.memory + beside))
             return cls(call, plan, rows_together(call.graph.n, item, 1), threads, looked)
         plan, matrix = _with_matrix(call, plan)
+        plan = show(replace(plan, memory=plan.memory + beside))
         threads = plan.threads if wanted is None else wanted
         step = rows_together(call.graph.n, item, threads)
         rows = len(call.sources) * call.graph.n * item

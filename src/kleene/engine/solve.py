@@ -17,7 +17,7 @@ from kleene.backends import devices
 from kleene.backends.common.limits import as_limit
 from kleene.engine.arrays import Arrays, memory_of
 from kleene.engine.call import Call, Outcome, Sink, Timings
-from kleene.engine.planned import Planned, planned
+from kleene.engine.planned import EXPLAINING, Planned, planned, show_call
 from kleene.engine.work import Work, compute, incoming_arcs
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
@@ -45,6 +45,8 @@ def solve(
     title: str = "",
 ) -> Outcome:
     """Compute a call into a sink; whatever is said of vertices is said by label."""
+    if EXPLAINING.on:
+        show_call(call, made)
     incoming = None
     if call.ask.what.problem == "bfs" and runner is None:
         incoming = incoming_arcs(call)

@@ -1,18 +1,22 @@
-"""Calls whose answer has no rows: a plan, its method on a task, progress, and the time it took."""
+"""Calls whose answer has no rows: methods on tasks, and steps of several, reported and timed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
+from kleene.backends.task import Progress as Report
 from kleene.engine.call import Progress, Timings
 from kleene.engine.work import with_idle_memory
 from kleene.planning.plan import Plan
 from kleene.registry import find
 from kleene.system.progress import reporter
 
-__all__ = ["run_value"]
+__all__ = ["run_in_place", "run_value", "timed"]
+
+T = TypeVar("T")
 
 
 def run_value(
@@ -27,7 +31,9 @@ def run_value(
     assert method is not None
     run = method.load()
     began = perf_counter()
-    if progress is None:
+    if progress is None and not plan.devices:  # microseconds count
+        found = run(task, *more)
+    elif progress is None:
         found = with_idle_memory(plan, lambda: run(task, *more))
     else:
         with reporter(progress, title or f"{plan.problem} by {plan.method}") as report:
@@ -35,3 +41,22 @@ def run_value(
             found = with_idle_memory(plan, lambda: run(shown, *more))
     seconds = perf_counter() - began
     return found, Timings(compute=seconds, total=seconds)
+
+
+def run_in_place(plan: Plan, *arguments: Any, progress: Progress = None, **more: Any) -> Any:
+    """Run the method of a plan on arrays that are on its device, and return what it gives."""
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    run = method.load_in_place()
+    found, _ = timed(lambda report: run(*arguments, report=report, **more), progress, plan.problem)
+    return found
+
+
+def timed(
+    work: Callable[[Report | None], T], progress: Progress = None, title: str = ""
+) -> tuple[T, Timings]:
+    """Return what some work gives, which reports to the user, and how long it took."""
+    began = perf_counter()
+    with reporter(progress, title) as report:
+        found = work(report)
+    return found, Timings(total=perf_counter() - began)

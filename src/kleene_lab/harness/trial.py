@@ -68,7 +68,7 @@ def solve(
     Later answers must have the same distances.
     """
     call = partial(getattr(kl, problem), graph, *given, **options)
-    plan = kl.explain(graph, problem, **_planned(options, given))
+    plan = kl.explain(graph, problem, *given, **options)
     return Trial(
         call, _Proof(proved), parts_of,
         graph.n, graph.m, plan.method, plan.dtype, plan.threads if plan.device == "cpu" else None,
@@ -105,17 +105,6 @@ def _arcs_searched(graph: kl.Graph, sources: list[int]) -> float:
         reached = kl.bfs(graph, source, device="cpu", predecessors=False).reached
         arcs[source] = float(degrees[reached].sum())
     return float(np.median([arcs[source] for source in sources]))
-
-
-def _planned(options: dict[str, Any], given: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the arguments of `explain` for a call."""
-    known = (
-        "method", "device", "dtype", "threads", "predecessors", "options", "sources", "semiring",
-    )  # fmt: skip
-    asked = {name: options[name] for name in known if name in options}
-    if given:
-        asked["sources"] = [given[0]] if np.isscalar(given[0]) else list(given[0])
-    return asked
 
 
 class _Proof:
