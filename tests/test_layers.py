@@ -414,7 +414,6 @@ PLANNERS = {
 
 #: Calls that find methods, show progress or take the time on their own, and why. None may join.
 ON_THEIR_OWN = {
-    "api/distance_sums.py",  # sums by bits: no method of the registry makes them
     "api/on_cluster.py",  # which methods devices of workers have
     "api/rounds.py",
     "api/tiles_on_cluster.py",

@@ -7,7 +7,6 @@ time, as :func:`reduce_distances` does, and added up there.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +26,7 @@ from kleene.engine.planned import Planned
 from kleene.engine.reduce import Reduction
 from kleene.engine.solve import solve
 from kleene.engine.sums import Sums
+from kleene.engine.value import timed
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
@@ -35,7 +35,6 @@ from kleene.measures.distance_measure import DistanceSums, Measured
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.results.distance_reduction import Reduced, reduce_rows
-from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -126,13 +125,6 @@ class DistanceWork:
         """The plan of its rows."""
         return self.rows.plan
 
-    def timed(self, what: str, work: Callable[[Report | None], T]) -> tuple[T, Timings]:
-        """Return what some work gives, which reports to the user, and how long it took."""
-        began = time.perf_counter()
-        with reporter(self.call.progress, what) as report:
-            found = work(report)
-        return found, Timings(total=time.perf_counter() - began)
-
     def whole(
         self, what: str, part: Callable[[DistanceWork, Report | None], T], add: Callable[[T, T], T]
     ) -> tuple[T, Plan, Timings]:
@@ -141,7 +133,7 @@ class DistanceWork:
         Workers of a cluster compute parts of it, each from some of the sources.
         """
         if self.call.on is None:
-            found, stats = self.timed(what, partial(part, self))
+            found, stats = timed(partial(part, self), self.call.progress, what)
             return found, self.plan, stats
         call, made = self.call, Planned(self.plan, self.rows.looked)
         own = call._replace(computes=_OfSources(part))
