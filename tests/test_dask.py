@@ -315,6 +315,22 @@ def test_sums_are_the_same_in_every_run(client: Any) -> None:
     assert np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("keywords", [{}, {"hops": True}, {"edges": True, "samples": 90}])
+@pytest.mark.parametrize("device", ["auto", "emulated"])
+@pytest.mark.usefixtures("small_pieces")
+def test_betweenness(client: Any, device: str, keywords: dict[str, Any]) -> None:
+    if device == "emulated":
+        pytest.importorskip("kleene._emulator")
+    small = kl.generate.rmat(scale=6, edge_factor=8, seed=2, weights=(0.5, 2.0))
+    graph = SOCIAL if device == "auto" else small
+    there = kl.betweenness(graph, device=device, on=client, **keywords)
+    here = kl.betweenness(graph, **keywords)
+    assert np.allclose(there.values, here.values, rtol=1e-9, atol=1e-15)
+    assert device == "auto" or there.plan.device == "emulated"
+    assert "2 workers" in str(there.plan)
+    there.verify(sample=2)
+
+
 @pytest.mark.usefixtures("small_pieces")
 def test_sums_beyond_int64(client: Any) -> None:
     far = kl.Graph.from_edges(range(40), range(1, 41), [2**56] * 40, directed=False)

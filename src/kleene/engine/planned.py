@@ -27,7 +27,7 @@ from kleene.system.device_names import INDEXED
 
 __all__ = [
     "EXPLAINING", "Planned", "as_planned_here", "explained", "forms_made", "plan_value", "planned",
-    "show", "show_call",
+    "planned_for_workers", "show", "show_call",
 ]  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
     if call.on is not None:
         here = as_planned_here(ask)
         plan = _look_closer(graph, here, plan_call(facts, here))
-        return Planned(_planned_for_workers(plan, ask, facts))
+        return Planned(planned_for_workers(plan, ask, facts))
     plan = plan_call(facts, ask)
     if plan.method != "prepared":
         return Planned(plan)
@@ -173,7 +173,7 @@ def as_planned_here(ask: Ask) -> Ask:
     return here
 
 
-def _planned_for_workers(plan: Plan, ask: Ask, facts: Facts) -> Plan:
+def planned_for_workers(plan: Plan, ask: Ask, facts: Facts) -> Plan:
     """Return the plan of the client, with the device that was asked for and a method of it."""
     device = ask.where.device
     if device not in INDEXED:
