@@ -339,3 +339,30 @@ def test_sums_beyond_int64(client: Any) -> None:
     assert max(there.totals) >= 2**63
     harmonic = kl.harmonic(far, on=client)
     assert np.allclose(harmonic.values, kl.harmonic(far).values, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("graph", graphs(), ids=["city", "social", "prepared"])
+@pytest.mark.parametrize(
+    "keywords",
+    [{}, {"split": True}, {"limit": 12}, {"hops": True}, {"method": "searches"}],
+    ids=str,
+)
+@pytest.mark.usefixtures("small_pieces")
+def test_loads(client: Any, graph: Any, keywords: dict[str, Any]) -> None:
+    chance = np.random.default_rng(5)
+    n = CITY.n if graph is not SOCIAL else SOCIAL.n
+    trips = (*chance.integers(0, n, (2, 900)), chance.integers(1, 9, 900))
+    there = kl.loads(graph, trips, **keywords, on=client)
+    here = kl.loads(graph, trips, **keywords)
+    assert there.plan.method == here.plan.method
+    assert np.allclose(there.arcs, here.arcs, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(there.unassigned.positions, here.unassigned.positions)
+    assert "2 workers" in str(there.plan)
+    there.verify(sample=3)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_loads_from_few_destinations_and_of_no_trip(client: Any) -> None:
+    trips = [(a, b, 2) for a in range(0, 900, 7) for b in (3, 500)]
+    assert np.array_equal(kl.loads(CITY, trips, on=client).arcs, kl.loads(CITY, trips).arcs)
+    assert not kl.loads(CITY, ([], [], []), on=client).arcs.any()

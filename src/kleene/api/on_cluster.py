@@ -44,7 +44,7 @@ from kleene.planning.cost_model import searched_seconds
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes
 from kleene.planning.prepared_cost import prepared_seconds
-from kleene.registry import find
+from kleene.registry import find, methods
 from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.system.formatting import counted, format_bytes, format_duration
@@ -219,7 +219,8 @@ def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
     if ask.where.method != "auto":
         return ask
     names = ("cuda", "cpu") if ask.where.device == "auto" else (ask.where.device,)
-    everywhere = all(find(plan.problem, plan.method, device) for device in names)
+    having = [name for name in names if methods(plan.problem, name)]
+    everywhere = all(find(plan.problem, plan.method, device) for device in having)
     ask = ask.but(method=plan.method if everywhere else "auto")
     return ask._replace(frozen=(ARC_BY_ARC,))
 

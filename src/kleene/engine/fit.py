@@ -15,10 +15,11 @@ __all__ = ["REFUSED", "RUNNERS", "SINKS", "require_fit", "runner_of", "sink_of"]
 
 #: Where an answer goes: one row, whole rows or the values of targets in memory, memory of the
 #: caller, a device, a store, or the values and paths of pairs; numbers of each row; sums over
-#: sources, exact or estimated within an error; the nearest facility of each vertex, or the k best.
+#: sources, exact or estimated within an error; flows of trips; the nearest facility of each vertex,
+#: or the k best.
 SINKS = (
     "row", "rows", "array", "device", "block", "store", "pairs", "numbers", "sums", "estimate",
-    "nearest", "best",
+    "flows", "nearest", "best",
 )  # fmt: skip
 
 #: Where rows are computed: in this process, on several devices of it, or on workers.

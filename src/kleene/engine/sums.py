@@ -12,13 +12,13 @@ from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.registry import find
 
-__all__ = ["Sums", "add_arrays"]
+__all__ = ["Sums", "SumsWriter", "add_arrays"]
 
 #: Adds what came of some sources to what came of those before, and returns it.
 Add = Callable[[Any, Any], Any]
 
-#: Pieces for workers, at most: each returns sums of all vertices.
-_MOST = 128
+#: Pieces for workers, at most, and bytes of what all of them return: each has sums of all vertices.
+_MOST, _MOST_BYTES = 128, 2**34
 
 
 def add_arrays(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -38,7 +38,7 @@ class Sums(Sink):
 
     def __init__(self, add: Add = add_arrays) -> None:
         self._add = add
-        self.writer = _SumsWriter()
+        self.writer: Writer = SumsWriter()
         self._waiting: dict[int, Any] = {}
         self._added, self._total = 0, None
 
@@ -48,7 +48,8 @@ class Sums(Sink):
         if not sources or method is None or method.cuts == "never":
             return [Piece(0, 0, sources)]
         if call.on is not None:
-            return split(sources, _sources_together(call))
+            most = max(1, min(_MOST, _MOST_BYTES // max(1, self.writer.needs((), call, plan))))
+            return split(sources, _sources_together(call, most))
         devices = len(plan.devices)
         return shrinking(sources, devices) if devices > 1 else [Piece(0, 0, sources)]
 
@@ -65,7 +66,7 @@ class Sums(Sink):
         return self._total
 
 
-class _SumsWriter(Writer):
+class SumsWriter(Writer):
     """The sums of a piece, as they are."""
 
     unit = "sums"
@@ -81,8 +82,8 @@ class _SumsWriter(Writer):
         return part.answer
 
 
-def _sources_together(call: Call) -> int:
-    """Return the sources of a piece: some seconds of work for one thread."""
-    ask, sources = call.ask.but(sources=len(call.sources), threads=1), len(call.sources)
-    seconds = searched_seconds(graph_facts(call.graph, call.hops), ask, 1)
-    return max(choose_block_rows(sources, 1, seconds, 2**62), -(-sources // _MOST))
+def _sources_together(call: Call, most: int) -> int:
+    """Return the sources of a piece: some seconds of work for one thread, or more."""
+    sources = len(call.sources)
+    seconds = searched_seconds(graph_facts(call.graph, call.hops), call.ask.but(threads=1), 1)
+    return max(choose_block_rows(sources, 1, seconds, 2**62), -(-sources // most))
