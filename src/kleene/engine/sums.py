@@ -18,7 +18,7 @@ __all__ = ["Sums", "SumsWriter", "add_arrays"]
 Add = Callable[[Any, Any], Any]
 
 #: Pieces for workers, at most, and bytes of what all of them return: each has sums of all vertices.
-_MOST, _MOST_BYTES = 128, 2**34
+_MOST, _MOST_BYTES = 128, 2**33
 
 
 def add_arrays(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
