@@ -23,7 +23,8 @@ from kleene.backends.cuda.prepared_batches import TreeBatch
 from kleene.backends.cuda.prepared_device import place_elimination
 from kleene.backends.cuda.prepared_trees import Rows, open_batch
 from kleene.backends.cuda.row_batches import RowBuffers
-from kleene.backends.cuda.runtime.device import Device, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Device
 from kleene.backends.cuda.tuning import prepared as tuning
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate

@@ -21,8 +21,14 @@ from kleene.backends.common.dense_driver import MatrixForm, engine_form, finish_
 from kleene.backends.cpu.closure_tiles import CpuTiles
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
+from kleene.distributed import tile_tasks
 from kleene.distributed.tile_grid import Cluster, TileGrid, choose_layout
-from kleene.system.machine import this_machine
+from kleene.distributed.tile_tasks import TileDevices
+from kleene.engine.tiles import plans_of_a_tile
+from kleene.planning.ask import Ask
+from kleene.planning.facts import Facts
+from kleene.registry import Method
+from kleene.system.machine import Machine, this_machine
 
 DEVICES = [d for d in ("cpu", "emulated", "cuda") if d in this_machine().devices]
 CASES = [
@@ -131,6 +137,68 @@ def test_negative_weights_and_cycles(device: str) -> None:
     cycle = kl.Graph.from_edges([*tails, 3, 100], [*heads, 100, 3], [*weights, -900, 1], n=n)
     task = Task(cycle, SEMIRINGS["min_plus"], ids, None, None, True, np.dtype(np.int64), 1)
     assert rounds(engine, form, task, TileGrid(n, 128, 64)) is None
+
+
+# ---- the plans of a tile ------------------------------------------------------------------------
+
+
+def devices_of(side: int = 8192, **asked: Any) -> TileDevices:
+    """Return what workers are sent for a matrix of 100,000 vertices."""
+    facts = Facts(100_000, 10**6, "float32", 0.0, 1.0, 1e5, device="cuda", placed="cuda:0")
+    ask = Ask.of("apsp", predecessors=False, **asked)
+    form = MatrixForm("tiled", "min_plus", np.dtype(np.float32), np.inf)
+    return TileDevices(plans_of_a_tile(facts, ask, side), form, True)
+
+
+def names(devices: TileDevices) -> list[str]:
+    return [tile.plan.first_device for tile in devices.plans]
+
+
+def test_a_tile_is_planned_for_the_devices_that_pay() -> None:
+    assert names(devices_of()) == ["cuda", "cpu"]
+    assert names(devices_of(side=64)) == ["cpu"]
+    assert names(devices_of(device="emulated", devices=("emulated:1", "emulated:2"))) == [
+        "emulated:1"
+    ]
+    assert {tile.plan.threads for tile in devices_of().plans} == {1}
+    assert [tile.plan.threads for tile in devices_of(device="cpu", threads=3).plans] == [3]
+
+
+@pytest.mark.parametrize(
+    ("machine", "opened"),
+    [
+        (Machine(1, None, "", ("cpu", "reference")), "cpu"),
+        (Machine(1, None, "", ("cuda", "cpu"), gpu_memory=None), "cpu"),  # it does not open
+        (Machine(1, None, "", ("cuda", "cpu"), gpu_memory=2**29), "cpu"),  # a tile takes half of it
+        (Machine(1, None, "", ("cuda", "cpu"), gpu_memory=2**32), "cuda"),
+    ],
+    ids=["absent", "closed", "full", "there"],
+)
+def test_a_worker_opens_the_first_device_that_it_has(
+    machine: Machine, opened: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def load(method: Method) -> Any:
+        return lambda *given: asked.append((method.device, *given[1:]))
+
+    monkeypatch.setattr(tile_tasks, "live_machine", lambda: machine)
+    monkeypatch.setattr(Method, "load_tiles", load)
+    tile_tasks._open_slot.cache_clear()
+    devices = devices_of()
+    assert devices.open() is devices.open()
+    assert asked == [(opened, opened, 1, True)]
+    tile_tasks._open_slot.cache_clear()
+
+
+def test_a_worker_without_the_device_that_was_asked_for_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = Machine(1, None, "", ("cpu",), (("cuda", "no driver"),))
+    monkeypatch.setattr(tile_tasks, "live_machine", lambda: machine)
+    tile_tasks._open_slot.cache_clear()
+    with pytest.raises(kl.DeviceError, match=r"'cuda' .* is not available here: no driver"):
+        devices_of(device="cuda").open()
 
 
 # ---- the choice of tiles ------------------------------------------------------------------------

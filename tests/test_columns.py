@@ -360,3 +360,60 @@ def test_a_lazy_frame_is_refused_at_every_door() -> None:
 def test_turns_of_empty_lists() -> None:
     for table in ({"from_row": [], "to_row": []}, {"from": [], "via": [], "to": [], "delay": []}):
         assert kl.TurnGraph(path_graph(), table).expanded.m == 3
+
+
+class Tensor:
+    """As much of a tensor of PyTorch as Kleene asks: it makes no array of what has gradients."""
+
+    __module__ = "torch"
+
+    def __init__(self, values: Any, **of: Any) -> None:
+        self.array = np.asarray(values)
+        self.ndim, self.__dict__ = self.array.ndim, self.__dict__ | of
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if "requires_grad" in self.__dict__ or "layout" in self.__dict__:
+            raise RuntimeError("no array of this")
+        return np.asarray(self.array, dtype)
+
+    def __iter__(self) -> Any:
+        return iter(self.array)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def item(self) -> Any:
+        return self.array.item()
+
+
+def test_tensors_that_lose_something_are_refused() -> None:
+    learned = Tensor([1.0, 2.0], requires_grad=True)
+    sparse = Tensor([1.0, 2.0], layout="torch.sparse_coo")
+    g = kl.Graph.from_edges([0, 1], [1, 2], Tensor([1.0, 2.0]))
+    for call in (
+        lambda weights: kl.Graph.from_edges([0, 1], [1, 2], weights),
+        lambda weights: g.reweight(arcs=weights),
+        lambda weights: kl.product([[1.0]], weights),
+        lambda weights: kl.Graph.from_dense(weights),
+    ):
+        with pytest.raises(kl.GraphError, match=r"requires gradients, .*tensor\.detach\(\)"):
+            call(learned)
+        with pytest.raises(kl.GraphError, match="is a sparse tensor; make a graph of its arcs"):
+            call(sparse)
+
+
+@pytest.mark.parametrize("kind", [np.array, Tensor])
+def test_a_vertex_as_an_array_without_axes(kind: Any) -> None:
+    g = kl.Graph.from_edges([7, 8], [8, 9], [1, 2])
+    named = kl.Graph.from_table({"source": [7, 8], "target": [8, 9], "weight": [1, 2]})
+    for graph, vertex in ((g, kind(7)), (named, kind(7))):
+        assert graph.index(vertex) == graph.index(7)
+        assert kl.sssp(graph, vertex).path(kind(9)) == [7, 8, 9]
+        assert kl.within(graph, vertex, 1).reached(7).tolist() == [7, 8]
+        assert kl.nearest(graph, vertex).distances[graph.index(7)] == 0
+        assert kl.path_counts(graph, vertex)[9] == 1
+        assert kl.ego(graph, vertex, 1).n == 2
+    with pytest.raises(kl.RequestError, match=r"several sources go by keyword"):
+        kl.sssp(g, kind([7, 8]))
+    with pytest.raises(kl.GraphError, match="no vertex"):
+        kl.sssp(named, kind(6))

@@ -16,7 +16,8 @@ from graphs import graph
 import kleene as kl
 from kleene.backends.cuda.runtime import cuda_startup
 from kleene.backends.cuda.runtime.cuda_startup import open_cuda
-from kleene.backends.cuda.runtime.device import Array, open_device, require_memory
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, require_memory
 from kleene.backends.cuda.tuning import transfers
 from kleene.errors import KernelError
 from kleene.registry import PATH_PROBLEMS, methods

@@ -18,8 +18,8 @@ from kleene.backends.cuda import closure_tiled as closure
 from kleene.backends.cuda.closure_bands import BandSplit
 from kleene.backends.cuda.closure_layout import TileLayout
 from kleene.backends.cuda.closure_streamed import StreamedClosure
-from kleene.backends.cuda.runtime.device import Array
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.runtime.interface import Array
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task

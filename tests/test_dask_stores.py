@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,27 @@ def test_explain_tells_pieces_bytes_and_time(client: Any) -> None:  # noqa: F811
     assert "time: about " in text
     with pytest.raises(kl.RequestError, match="one source"):
         kl.explain(SOCIAL, "bfs", on=client)
+
+
+def test_explain_is_the_plan_of_small_answers(client: Any, tmp_path: Path) -> None:  # noqa: F811
+    """Of which workers write none; what the cluster did comes after it."""
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("sssp", (), {"pairs": [(0, 7), (9, 8)]}),
+        ("apsp", (), {"sources": [0, 9], "targets": [7, 8]}),
+        ("reduce_distances", (), {"sources": [0, 9]}),
+        ("nearest", ([0, 9],), {"k": 2}),
+    ]
+    for name, given, options in calls:
+        explained = kl.explain(CITY, name, *given, on=client, **options)
+        made = getattr(kl, name)(CITY, *given, on=client, **options).plan
+        own = replace(made, reasons=made.reasons[:-1], available=explained.available)
+        assert explained == own, name
+        assert made.reasons[-1].startswith("cluster: ")
+    out = tmp_path / "d.zarr"
+    with pytest.raises(kl.RequestError, match="leave out keep"):
+        kl.explain(CITY, "apsp", keep="device", on=client)
+    assert "pieces: about" in str(kl.explain(CITY, "apsp", sources=[0, 9], out=out, on=client))
+    assert not out.exists()
 
 
 @pytest.mark.skipif("emulated" not in this_machine().devices, reason="no emulator")

@@ -226,6 +226,14 @@ def test_pairs_of_a_prepared_graph_climb_on_workers(
     there.verify()
 
 
+@pytest.mark.parametrize("graph", [GRID, kl.prepare(GRID)], ids=["graph", "prepared"])
+@pytest.mark.parametrize("predecessors", [True, False])
+def test_no_pairs_on_a_cluster(graph: Any, predecessors: bool, client: Any) -> None:  # noqa: F811
+    found = kl.sssp(graph, pairs=[], predecessors=predecessors, on=client)
+    assert len(found.distances) == found.verify().rows == 0
+    assert found.distances.dtype == kl.sssp(graph, pairs=[]).distances.dtype
+
+
 def test_pairs_without_a_path_on_a_cluster(client: Any) -> None:  # noqa: F811
     two = kl.Graph.from_edges([0, 2], [1, 3], [4, 5], n=5)
     found = kl.sssp(two, pairs=[(0, 1), (1, 0), (4, 4)], on=client)

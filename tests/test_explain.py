@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import kleene as kl
 from kleene.api.explain import EXPLAINED
+from kleene.engine.planned import explained
 from kleene.planning.plan import Plan
 from kleene.registry import Method
 
@@ -145,7 +147,7 @@ def test_bounds_are_noted_after_the_plan() -> None:
 
 
 def test_every_call_is_explained() -> None:
-    """A public function that plans nothing is named here."""
+    """A public function that plans nothing is named here, and one that makes its graph first."""
     functions = {name for name in kl.__all__ if inspect.isfunction(getattr(kl, name))}
     rest = {
         "draw", "explain", "geodesic_distances", "load_prepared", "methods", "patch_sklearn",
@@ -172,12 +174,35 @@ def test_nothing_is_written_and_memory_of_the_caller_stays(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("about", [GRID, LINKS, READY], ids=["grid", "links", "prepared"])
+@pytest.mark.parametrize("name", ["d.npy", "d.zarr"])
+def test_the_plan_of_an_answer_in_a_file(about: Any, name: str, tmp_path: Path) -> None:
+    """Its memory is that of some rows, or of the file that is mapped."""
+    out = tmp_path / name
+    plan = kl.explain(about, "apsp", out=out, predecessors=False)
+    assert own(plan) == own(kl.apsp(about, out=out, predecessors=False).plan)
+    if name == "d.zarr":
+        assert "read from d.zarr" in str(kl.explain(about, "apsp", out=out, predecessors=False))
+
+
 def test_a_store_that_was_begun_says_how_it_is_resumed(tmp_path: Path) -> None:
     path = tmp_path / "d.zarr"
     first = kl.apsp(GRID, method="johnson", device="cpu", out=path, predecessors=False)
     assert first.plan.method == "johnson"
     assert kl.explain(GRID, "apsp", predecessors=False).method != "johnson"
     assert kl.explain(GRID, "apsp", out=path, predecessors=False).method == "johnson"
+
+
+def test_calls_in_other_threads_are_not_explained() -> None:
+    made = []
+
+    def call() -> None:
+        with ThreadPoolExecutor(1) as other:
+            made.append(other.submit(kl.sssp, GRID, 0).result())
+        made.append(kl.sssp(GRID, 0))
+
+    assert own(explained(call)) == own(made[0].plan)
+    assert len(made) == 1
 
 
 def test_what_may_be_left_out() -> None:
@@ -214,8 +239,8 @@ def test_a_memory_error_is_that_of_the_call(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("KLEENE_MEMORY", "1K")
     graph = kl.generate.grid(31, 30, weights=(1, 9), seed=3)
     for name, given in (("betweenness", ()), ("nearest", ([0, 1], 2)), ("apsp", ())):
-        with pytest.raises(kl.MemoryBudgetError) as explained:
+        with pytest.raises(kl.MemoryBudgetError) as foreseen:
             kl.explain(graph, name, *given)
         with pytest.raises(kl.MemoryBudgetError) as made:
             getattr(kl, name)(graph, *given)
-        assert str(explained.value) == str(made.value)
+        assert str(foreseen.value) == str(made.value)

@@ -18,7 +18,8 @@ import pytest
 
 import kleene as kl
 from kleene.backends.cuda.runtime import structs
-from kleene.backends.cuda.runtime.device import Array, Device, Kernel, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, Kernel
 from kleene.backends.cuda.runtime.structs import struct_type
 from kleene.errors import KernelError
 from kleene.system.machine import this_machine

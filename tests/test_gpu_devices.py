@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda.runtime.device import copy_between, open_device, visible_devices
+from kleene.backends.cuda.runtime.device import open_device, visible_devices
+from kleene.backends.cuda.runtime.interface import copy_between
 from kleene.engine import pieces
 from kleene.registry import methods
 from kleene.system.machine import this_machine
@@ -141,7 +142,8 @@ def test_copies_between(two: list[str]) -> None:
 PROCESS = """
 import sys
 import kleene as kl
-from kleene.backends.cuda.runtime.device import open_device, memory_budget
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import memory_budget
 name, large = sys.argv[1], sys.argv[1] == "cuda"
 device = open_device(name)
 g = kl.generate.rmat(13 if large else 6, seed=1, directed=False, weights=(1, 255))

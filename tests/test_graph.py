@@ -119,7 +119,7 @@ NAN, INF = float("nan"), float("inf")
         (([[0], [1, 2]], [1, 2]), "sources is ragged"),
         (([None], [1]), "sources holds Python objects"),
         (([0], [1], [1j]), "weights must hold real numbers, not complex128"),
-        (([0], [1], ["x"]), "weights must hold real numbers, not <U1"),
+        (([0], [1], ["x"]), "weights holds text, such as 'x'; make numbers of it first"),
         (([0], [1], None, -1), "n must not be negative, but is -1"),
         (([0], [1], None, 2.5), "n must be an integer, not 2.5"),
         (([2**63 + 5], np.array([1], dtype=np.uint64)), "too large for a vertex id"),

@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import pytest
 
 import kleene as kl
 from kleene.io import FORMATS
+from kleene.io.npz_mapped import write_aligned
 from torture.fuzz_seeds import samples
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits memory, and has these devices")
@@ -233,6 +235,17 @@ except kl.MemoryBudgetError as error:
 
 
 @linux
+@linux
+def test_archives_are_written_to_devices() -> None:
+    """They are always at byte 0, by which an archive got negative lengths."""
+    graph = kl.generate.grid(20, 20, weights=(1, 9), seed=1)
+    with open("/dev/null", "wb") as null:
+        for compressed in (True, False):
+            kl.write(graph, null, format="npz", compressed=compressed)
+            kl.write(graph, "/dev/null", format="npz", compressed=compressed)
+        write_aligned(null, {name: np.arange(9) for name in "abcdefghi"})
+
+
 @pytest.mark.parametrize("as_pipe", [True, False])
 def test_standard_input_by_name(tmp_path: Path, as_pipe: bool) -> None:
     program = "import kleene as kl; print(kl.read('/dev/stdin', 'edge_list').weights.tolist())"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -21,6 +20,7 @@ from kleene.cli.main import app
 from kleene_lab import experiments
 from kleene_lab.harness import measure as harness
 from kleene_lab.harness import record as records
+from kleene_lab.harness import runner
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
 from kleene_lab.harness.measure import measure
@@ -54,6 +54,31 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "record.jsonl"
 
 
+class Time:
+    """Time that passes where a trial sleeps, whatever else the machine does."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def monotonic(self) -> float:
+        self.now += 1e-6
+        return self.now
+
+    perf_counter = monotonic
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
+    """The clock of the lab."""
+    passing = Time()
+    for module in (harness, runner):
+        monkeypatch.setattr(module, "time", passing)
+    return passing
+
+
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short calls are not repeated for 20 ms."""
@@ -74,11 +99,11 @@ def test_contestants_take_turns() -> None:
     assert [len(one.seconds) for one in results.values()] == [3, 3]
 
 
-def test_the_first_call_is_cold_and_does_not_count() -> None:
+def test_the_first_call_is_cold_and_does_not_count(clock: Time) -> None:
     calls = count()
 
     def run() -> int:
-        time.sleep(0.2 if next(calls) == 0 else 0.001)
+        clock.sleep(0.2 if next(calls) == 0 else 0.001)
         return 1
 
     results = measure({"": trial(run)}, 10.0)[""]
@@ -86,12 +111,13 @@ def test_the_first_call_is_cold_and_does_not_count() -> None:
     assert min(results.seconds) < 0.2
 
 
-def test_a_short_call_counts_once_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_call_counts_once_it_is_warm(clock: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness, "WARM_UP", 0.02)
     began: list[float] = []
 
     def run() -> int:
-        began.append(time.perf_counter())
+        began.append(clock.perf_counter())
+        clock.sleep(0.001)
         return 1
 
     results = measure({"": trial(run, repeats=1)}, 10.0)[""]
@@ -99,8 +125,8 @@ def test_a_short_call_counts_once_it_is_warm(monkeypatch: pytest.MonkeyPatch) ->
     assert len(results.seconds) == 1
 
 
-def test_a_long_call_is_not_repeated() -> None:
-    results = measure({"": trial(lambda: time.sleep(0.03) or 1, repeats=9)}, 0.02)[""]  # type: ignore[func-returns-value]
+def test_a_long_call_is_not_repeated(clock: Time) -> None:
+    results = measure({"": trial(lambda: clock.sleep(0.03) or 1, repeats=9)}, 0.02)[""]  # type: ignore[func-returns-value]
     assert results.seconds == [results.cold]
 
 
@@ -175,8 +201,8 @@ def test_points_are_written_as_they_come(path: Path) -> None:
     assert record.points[0].cold is not None
 
 
-def test_what_does_not_fit_is_skipped_with_the_reason(path: Path) -> None:
-    slow = lambda: trial(lambda: time.sleep(0.05) or 1)  # type: ignore[func-returns-value]  # noqa: E731
+def test_what_does_not_fit_is_skipped_with_the_reason(path: Path, clock: Time) -> None:
+    slow = lambda: trial(lambda: clock.sleep(0.05) or 1)  # type: ignore[func-returns-value]  # noqa: E731
     results = run(
         path,
         experiment(
@@ -195,30 +221,31 @@ def test_what_does_not_fit_is_skipped_with_the_reason(path: Path) -> None:
     assert grows.startswith("a call would take about ")
 
 
-def test_estimates_need_no_order_of_sizes() -> None:
-    clock = Clock(time.monotonic() + 60, 5)
+def test_estimates_need_no_order_of_sizes(clock: Time) -> None:
+    left = Clock(clock.monotonic() + 60, 5)
     plans = {size: Plan("a", 0, trial, guess=0.5, size=size, growth=4) for size in (1, 2, 8, 16)}
-    assert clock.expected(plans[8]) == 0.5
-    clock.observe(plans[8], 0.3)
-    assert clock.expected(plans[16]) == 0.3 * 4
-    assert clock.expected(plans[2]) == 0.3, "not more than a larger one"
-    clock.observe(plans[1], 0.01)
-    assert clock.expected(plans[2]) == 0.01 * 4
-    assert clock.expected(plans[8]) == 0.3
+    assert left.expected(plans[8]) == 0.5
+    left.observe(plans[8], 0.3)
+    assert left.expected(plans[16]) == 0.3 * 4
+    assert left.expected(plans[2]) == 0.3, "not more than a larger one"
+    left.observe(plans[1], 0.01)
+    assert left.expected(plans[2]) == 0.01 * 4
+    assert left.expected(plans[8]) == 0.3
     other = replace(plans[16], family="grid")
-    assert clock.expected(other) == 0.5
-    clock.observe(other, 0.7)
-    assert clock.expected(plans[16]) == pytest.approx(0.3 * (0.3 / 0.01) ** (1 / 3))
+    assert left.expected(other) == 0.5
+    left.observe(other, 0.7)
+    assert left.expected(plans[16]) == pytest.approx(0.3 * (0.3 / 0.01) ** (1 / 3))
 
 
-def test_a_budget_for_everything_is_shared(path: Path) -> None:
-    slow = lambda: trial(lambda: time.sleep(0.2) or 1, repeats=1)  # type: ignore[func-returns-value]  # noqa: E731
+def test_a_budget_for_everything_is_shared(path: Path, clock: Time) -> None:
+    slow = lambda: trial(lambda: clock.sleep(0.2) or 1, repeats=1)  # type: ignore[func-returns-value]  # noqa: E731
     every = [experiment(*(Plan("a", x, slow) for x in range(1, 33)), id=name) for name in "ab"]
-    began = time.monotonic()
-    results = run(path, *every, budget=4)  # of 13 seconds; a busy machine may need one for a point
-    assert time.monotonic() - began < 12
+    began = clock.now
+    results = run(path, *every, budget=4)  # of 13 seconds
+    assert clock.now - began < 4.5
     record = records.read(path)
-    assert {point.experiment for point in record.points} == {"a", "b"}  # each had its share
+    measured = [point.experiment for point in record.points]
+    assert min(measured.count("a"), measured.count("b")) > 6  # each had its share
     assert results.skipped > 0
     assert all("s are left" in why or "would take" in why for why in reasons(path))
 

@@ -281,6 +281,11 @@ def test_files_and_kernels_are_read_without_ast() -> None:
     assert PARSED_BY_AST.search("    found = np.load(path)")
 
 
+def test_one_file_writes_headers_of_arrays() -> None:
+    writers = {file.name for file in ROOT.rglob("*.py") if "write_array_header" in file.read_text()}
+    assert writers == {"npy_header.py"}
+
+
 def test_arrays_are_not_written_by_functions_that_take_ctrl_c_for_a_path() -> None:
     lossy = re.compile(r"^(?!\s*(?:>>>|\.\.\.)).*(?:\bnp\.save\(|\.tofile\()", re.M)
     found = [
@@ -406,17 +411,12 @@ def test_the_engine_knows_no_store_no_cluster_and_no_cuda() -> None:
 
 
 #: Files outside the engine that plan, and why. None may join them.
-PLANNERS = {
-    "api/tiles_on_cluster.py",  # tiles are planned for workers, whose memory is not ours
-    "distributed/tile_tasks.py",  # a worker plans its tile
-    "planning/plan.py",
-}
+PLANNERS = {"planning/plan.py"}
 
 #: Calls that find methods, show progress or take the time on their own, and why. None may join.
 ON_THEIR_OWN = {
     "api/on_cluster.py",  # which methods devices of workers have
-    "api/rounds.py",
-    "api/tiles_on_cluster.py",
+    "api/pairs.py",  # whether a method makes what pairs ask for
 }
 
 
@@ -446,18 +446,7 @@ def test_calls_find_methods_and_are_timed_by_the_engine() -> None:
 
 #: Modules that import each other. None may join them.
 CYCLES = [
-    {"backends.cuda.closure_kept", "backends.cuda.closure_tiled"},
-    {"distributed.dask_graphs", "distributed.dask_plugin"},
-    {"measures.loads", "measures.loads_proof"},
     {"results.pairs", "results.result"},
-    {
-        f"backends.cuda.runtime.{name}"
-        for name in (
-            "cuda_device", "cuda_kernel", "cuda_memory", "cuda_startup", "device",
-            "emulated_device", "emulated_kernel", "emulated_memory", "packing", "signature",
-            "structs",
-        )
-    },
 ]  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import kleene as kl
 from kleene.backends.cuda.closure_tiled import close_in_place
-from kleene.backends.cuda.runtime.device import Array
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.runtime.interface import Array
 
 
 def lengths(n: int, dtype: str = "float32") -> np.ndarray[Any, Any]:

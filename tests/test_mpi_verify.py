@@ -41,11 +41,13 @@ def test_right_results_are_proved(name: str, ranks: int) -> None:
     assert run_ranks(ranks, work, seed=ranks) == [[(1, graph.m)] * 4] * ranks
 
 
-def refused(graph: kl.Graph, spoil: Any, ranks: int, search: Any = sssp, **options: Any) -> str:
+def refused(
+    graph: kl.Graph, spoil: Any, ranks: int, search: Any = sssp, source: int = 0, **options: Any
+) -> str:
     """Return the message with which every rank refuses a spoiled result."""
 
     def work(comm: Any) -> str:
-        result = search(in_parts(comm, graph), 0, **options)
+        result = search(in_parts(comm, graph), source, **options)
         spoil(result)
         with pytest.raises(kl.VerificationError) as raised:
             verify(result)
@@ -140,3 +142,71 @@ def test_hops_and_floats(ranks: int) -> None:
     assert "no distance is negative" in refused(floats, set_at(2, np.nan), ranks)
     lowered = np.nextafter(kl.sssp(floats, 0).distances[4], 0)
     assert "vertex 4" in refused(floats, set_at(4, lowered), ranks)
+
+
+@pytest.mark.parametrize("ranks", SOME)
+def test_what_a_proof_says(ranks: int) -> None:
+    for weights, tolerance in ((PATH.weights, "exact"), (PATH.weights / 3, "exact in float64")):
+        graph = PATH.reweight(arcs=weights)
+        for proof in run_ranks(ranks, lambda comm, g=graph: verify(sssp(in_parts(comm, g), 0))):
+            said = (proof.rows, proof.of, proof.arcs, proof.tolerance)
+            assert said == (1, 1, graph.m, tolerance)
+            assert 0 <= proof.seconds < 60
+
+
+@pytest.mark.parametrize("ranks", SOME)
+@pytest.mark.parametrize("predecessors", [True, False])
+def test_the_source_is_on_any_rank(predecessors: bool, ranks: int) -> None:
+    back = kl.Graph.from_edges([5, 4, 3, 5], [4, 3, 2, 2], [2, 2, 2, 9], n=6)
+
+    def work(comm: Any) -> int:
+        return verify(sssp(in_parts(comm, back), 5, predecessors=predecessors)).rows
+
+    assert run_ranks(ranks, work) == [1] * ranks
+    options: Any = {"source": 5, "predecessors": predecessors}
+    assert "the source holds 1" in refused(back, set_at(5, 1), ranks, **options)
+    if predecessors:
+        spoil = set_at(5, 4, "predecessors")
+        assert "vertex 5 is reached and has predecessor 4" in refused(back, spoil, ranks, source=5)
+
+
+@pytest.mark.parametrize("ranks", SOME)
+def test_a_part_has_an_entry_for_each_vertex(ranks: int) -> None:
+    def cut(name: str) -> Any:
+        return lambda result: setattr(result, name, np.append(getattr(result, name), 0)[:1])
+
+    for name in ("distances", "predecessors"):
+        graph = kl.generate.path(3 * ranks)
+        assert refused(graph, cut(name), ranks) == f"a rank of 3 vertices has 1 {name}"
+
+
+def test_negative_weights_are_proved_by_one_process() -> None:
+    graph = in_parts(kl.distributed.Communicator(), PATH)
+    by_hops, by_lengths = bfs(graph, 0), sssp(graph, 0)
+    graph.weights = -PATH.weights
+    assert verify(by_hops).rows == 1
+    with pytest.raises(kl.RequestError, match="proved by one process"):
+        verify(by_lengths)
+
+
+@pytest.mark.parametrize("ranks", SOME)
+def test_no_path_attains_nothing(ranks: int) -> None:
+    """One hop more than none, which is -1, is what the source holds."""
+    graph = kl.Graph.from_edges([0, 2], [1, 3])
+    words = refused(graph, set_at(3, 0), ranks, bfs, predecessors=False)
+    assert words == "vertex 3 holds 0, but no path attains that"
+
+
+@pytest.mark.parametrize("ranks", SOME)
+def test_the_vertex_in_question_is_named(ranks: int) -> None:
+    cycle = kl.Graph.from_edges([0, 0, 2, 3, 4], [1, 2, 3, 4, 2], [1, 5, 0, 0, 0])
+
+    def spoil(result: Any) -> None:
+        for vertex, before in ((2, 4), (3, 2), (4, 3)):
+            set_at(vertex, 4)(result)
+            set_at(vertex, before, "predecessors")(result)
+
+    assert refused(cycle, spoil, ranks) == "the predecessors of vertex 2 never lead to the source"
+    far = kl.Graph.from_edges([0, 0], [1, 5], [1, 9])
+    words = "vertex 5 holds 10, but the arc 0 -> 5 offers 9"
+    assert refused(far, set_at(5, 10), ranks) == words

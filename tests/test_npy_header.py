@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kleene.system.npy_header import NpyHeader, read_array, write_array
+from kleene.system.npy_header import NpyHeader, map_array, read_array, write_array
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,11 @@ def test_arrays_are_written_as_numpy_reads_them(
         write_array(file, array)
     with open(tmp_path / "a.npy", "rb") as file:
         ours = read_array(file)
-    for found in (np.load(tmp_path / "a.npy"), ours):
+    with open(tmp_path / "a.npy", "rb") as file:
+        mapped = map_array(file)
+        assert file.read() == b""  # it is behind the array
+    assert mapped.flags.aligned
+    assert isinstance(mapped, np.memmap) == (array.size > 0)
+    for found in (np.load(tmp_path / "a.npy"), ours, mapped):
         assert (found.dtype, found.shape) == (array.dtype, array.shape)
         assert np.array_equal(found, array)

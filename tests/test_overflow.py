@@ -164,6 +164,44 @@ def test_the_length_that_messages_call_safe_is_the_limit(dtype: str) -> None:
     assert f"{dtype} is safe up to {safe:g}" in beyond(kind, 1.5 * safe)
 
 
+@pytest.mark.parametrize("row", ADDING, ids=label)
+@pytest.mark.parametrize("length", [2**30 - 2, 2**30 - 1, 2**30])
+def test_integers_about_half_of_32_bits(row: Method, length: int) -> None:
+    """Half of the largest value stands for "no path", also where 32-bit values are kept."""
+    r = solve(row, chain([length - 5, 5], np.int32), "min_plus", predecessors=True)
+    assert r.distances[0].tolist() == [0, length - 5, length]
+    assert r.distances.dtype == (np.int32 if length < 2**30 - 1 else np.int64)
+    r.verify()
+
+
+@pytest.mark.parametrize("length", [2**30 - 2, 2**30 - 1, 2**30])
+@pytest.mark.parametrize("dtype", [None, "float64"])
+def test_prepared_graphs_about_half_of_32_bits(length: int, dtype: str | None) -> None:
+    p = kl.prepare(chain([length - 5, 5], np.int32), dtype=dtype)
+    pairs = kl.sssp(p, pairs=[(0, 2), (2, 0), (0, 1)])
+    assert pairs.floats.tolist() == [length, np.inf, length - 5]
+    pairs.verify()
+    assert p.trees([0, 2]).floats.tolist() == [[0, length - 5, length], [np.inf, np.inf, 0]]
+    assert p.matrix([2, 0], [0, 2]).floats.tolist() == [[np.inf, 0], [0, length]]
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("ends", [([2, 2, 0], [0, 1, 1]), ([1, 1, 3], [2, 0, 1])])
+def test_a_search_against_the_arcs_keeps_the_type(
+    k: int, ends: tuple[list[int], list[int]]
+) -> None:
+    """The bound on paths adds up what leaves each vertex: against the arcs it is another one."""
+    g = kl.Graph.from_edges(*ends, np.array([2**29, 2**29, 1], np.int32), n=5)
+    fits = [holds(np.dtype(np.int32), each.stats.path_bound) for each in (g, g.transpose())]
+    near = kl.nearest(g, [1], k=k)
+    assert fits == [near.distances.dtype == np.int32, near.distances.dtype != np.int32]
+    assert str(near.distances.dtype) == near.plan.dtype
+    no_path = np.iinfo(near.distances.dtype).max
+    wanted = {0: 1, 1: 0, 2: 2**29} if ends[0][0] == 2 else {1: 0, 3: 1}
+    assert near.distances.reshape(5, k)[:, 0].tolist() == [wanted.get(v, no_path) for v in range(5)]
+    near.verify()
+
+
 def test_plans_say_what_is_safe() -> None:
     g = chain([2**30, 2**29], np.int32)
     message = "path values may reach 1.61061e+09, and int32 is safe up to 1.07374e+09"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kleene.backends.cuda.runtime.device import Array
+from kleene.backends.cuda.runtime.interface import Array
 from kleene.backends.cuda.runtime.packing import Parameters
 from kleene.backends.cuda.runtime.structs import Struct, StructType
 

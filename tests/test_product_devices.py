@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda.runtime.device import Array, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array
 from kleene.errors import MemoryBudgetError
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts

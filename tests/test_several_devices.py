@@ -10,12 +10,8 @@ import pytest
 from emulators import needs_checked
 
 import kleene as kl
-from kleene.backends.cuda.runtime.device import (
-    Device,
-    copy_between,
-    open_device,
-    visible_devices,
-)
+from kleene.backends.cuda.runtime.device import open_device, visible_devices
+from kleene.backends.cuda.runtime.interface import Device, copy_between
 from kleene.errors import KernelError
 from kleene.system.device_names import split_name
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kleene.backends.cuda.runtime import structs
-from kleene.backends.cuda.runtime.device import Array
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.runtime.interface import Array
 from kleene.backends.cuda.runtime.loader import FOLDER
 from kleene.backends.cuda.runtime.signature import signatures
 from kleene.backends.cuda.runtime.structs import constant, struct_type

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable
+from importlib import import_module
+from inspect import isfunction, signature
+from typing import Any
 
 import networkx as nx
 import pytest
 
 import kleene as kl
-from kleene.interop.names import USE_INSTEAD
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
+from kleene.system.hints import ATTRIBUTES, KEYWORDS, USE_INSTEAD
 from kleene.system.machine import Machine
 from kleene.system.suggestions import did_you_mean
 
@@ -101,13 +105,102 @@ def test_advice_names_what_exists() -> None:
     """Advice that names a function that was renamed, or that hides one, fails here."""
     public = {name.lower().replace("_", "") for name in kl.__all__}
     assert not public & set(USE_INSTEAD)
-    for advice in USE_INSTEAD.values():
+    of_objects = [advice for uses in ATTRIBUTES.values() for advice in uses.values()]
+    for advice in [*USE_INSTEAD.values(), *of_objects, *(hint for _, _, hint in KEYWORDS)]:
         for name in re.findall(r"kl\.(\w+)", advice):
             assert name in kl.__all__, advice
         for name in re.findall(r"kl\.Graph\.(\w+)", advice):
             assert hasattr(kl.Graph, name), advice
         for name in re.findall(r"result\.(\w+)", advice):
             assert hasattr(kl.Result, name), advice
+        for name in re.findall(r"\bg\.(\w+)", advice):
+            assert hasattr(kl.Graph, name) or name == "n", advice
+        for name in re.findall(r"\bp\.(\w+)", advice):
+            assert hasattr(kl.PreparedGraph, name) or name == "graph", advice
+
+
+def functions() -> dict[str, Any]:
+    return {name: one for name in kl.__all__ if isfunction(one := getattr(kl, name))}
+
+
+def test_keywords_of_other_libraries_say_what_to_write_here() -> None:
+    """Each row of the table is met by a function, and never says what a function has."""
+    met = set()
+    for function in [*functions().values(), kl.Result.route]:
+        known = signature(function).parameters
+        if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+            continue  # it passes on what it does not know
+        for row in KEYWORDS:
+            names, ours, hint = row
+            for name in names:
+                if ours in known and name not in known:
+                    with pytest.raises(TypeError, match="unexpected keyword") as caught:
+                        function(**{name: None})
+                    if str(caught.value).endswith(hint):
+                        met.add(row)
+    assert met == set(KEYWORDS)
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda g: kl.sssp(g, 0, target=5), "use targets=[...]"),
+        (lambda g: kl.sssp(g, 0, cutoff=5), "use limit="),
+        (lambda g: kl.ego(g, 0, cutoff=5), "use radius="),
+        (lambda g: kl.betweenness(g, k=5), "use samples="),
+        (lambda g: kl.betweenness(g, weight=None), "hops=True counts arcs"),
+        (lambda g: kl.apsp(g, weight="km"), "weights belong to the graph"),
+        (lambda g: kl.apsp(g, thread=2), "did you mean 'threads'?"),
+        (lambda g: kl.sssp(g, 1).route(3, source=1), "route(source, target)"),
+    ],
+)
+def test_hints_on_keywords(call: Any, advice: str) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument '") as caught:
+        call(kl.datasets.rome())
+    assert advice in str(caught.value)
+
+
+def test_other_errors_of_types_stay() -> None:
+    g = kl.datasets.rome()
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'xyzzy'$"):
+        kl.apsp(g, xyzzy=2)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'graph'$"):
+        kl.apsp()  # type: ignore[call-arg]
+
+    def fail(done: int, total: int) -> None:
+        raise TypeError("got an unexpected keyword argument 'cutoff'")
+
+    with pytest.raises(TypeError, match=r"argument 'cutoff'$"):  # of the user's own function
+        kl.apsp(g, sources=range(1, 64), progress=fail)
+
+
+def test_public_functions_can_be_pickled_and_looked_at() -> None:
+    for name, function in functions().items():
+        assert pickle.loads(pickle.dumps(function)) is function, name
+        module = import_module(function.__wrapped__.__module__)
+        assert signature(function) == signature(getattr(module, name))
+        assert function.__doc__ == getattr(module, name).__doc__
+
+
+@pytest.mark.parametrize(
+    ("thing", "name", "advice"),
+    [
+        ("graph", "nodes", "use g.label"),
+        ("graph", "number_of_nodes", "use g.n"),
+        ("graph", "shortest_paths", "use kl.sssp(graph, source)"),
+        ("graph", "xyzzy", "has no attribute 'xyzzy'"),
+        ("graph", "_xyzzy", "has no attribute '_xyzzy'"),
+        ("prepared", "reweight", "use p.customize(weights)"),
+        ("prepared", "xyzzy", "has no attribute 'xyzzy'"),
+    ],
+)
+def test_missing_attributes_of_graphs(thing: str, name: str, advice: str) -> None:
+    g = kl.generate.grid(4, 4, weights=(1, 9))
+    one = g if thing == "graph" else kl.prepare(g)
+    with pytest.raises(AttributeError) as caught:
+        getattr(one, name)
+    assert f"; {advice}" in str(caught.value) or str(caught.value).endswith(advice)
+    assert not hasattr(one, name)
 
 
 def test_no_suggestion_for_what_is_not_a_name() -> None:

@@ -240,7 +240,7 @@ def test_what_is_refused() -> None:
         (None, {1.0: INF}, "must be numbers of rows, not 1.0"),
         (None, {True: INF}, "must be numbers of rows, not True"),
         (None, {0: -INF}, "the new weight of 0 is -inf"),
-        (None, {0: "7"}, "must hold real numbers"),
+        (None, {0: "7"}, "holds text, such as '7'"),
     ]
     for changes, rows, message in refused:
         with pytest.raises(kl.GraphError, match=message):

@@ -315,11 +315,12 @@ def test_a_plan_without_a_field(table: str, tmp_path: Path) -> None:
     right = kl.bfs(CHAIN, 0)
     names: list[str] = []
     edited(right, tmp_path, head=lambda head: names.extend(head[table]))
-    assert len(names) == (13 if table == "plan" else 4)
-    if table == "plan":  # files of older versions have no devices
-        names.remove("devices")
-        old = edited(right, tmp_path, head=lambda head: head["plan"].pop("devices"))
-        assert old.plan.devices == ()
+    assert len(names) == (14 if table == "plan" else 4)
+    if table == "plan":  # files of older versions have neither
+        for name, default in (("devices", ()), ("form", "arcs")):
+            names.remove(name)
+            old = edited(right, tmp_path, head=lambda head, name=name: head["plan"].pop(name))
+            assert getattr(old.plan, name) == default
     for name in names:
         with pytest.raises(FormatError, match=f"{table} has no field '{name}'"):
             edited(right, tmp_path, head=lambda head, name=name: head[table].pop(name))

@@ -8,6 +8,7 @@
 """
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -194,16 +195,22 @@ def __getattr__(name: str) -> Any:
     if module == "kleene":
         return import_module(f"kleene.{name}")
     if module is not None:
-        found = globals()[name] = getattr(import_module(module), name)
+        found = getattr(import_module(module), name)
+        if isinstance(found, FunctionType):
+            from kleene.system.hints import hinted
+
+            found = hinted(found)
+            found.__module__ = __name__  # where pickles find it
+        globals()[name] = found
         return found
     if name == "__version__":
         from importlib.metadata import version
 
         return version("kleene")
-    from kleene.interop.names import missing_attribute
+    from kleene.system.hints import missing_attribute
 
     raise AttributeError(missing_attribute(name, __all__))
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return [*__all__, "__version__"]

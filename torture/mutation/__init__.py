@@ -58,7 +58,9 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_proof_boundaries.py", "test_count_bounds.py", "test_reduce_distances.py",
         "test_distance_measures.py",
     ),
-    "results/distance_reduction.py": ("test_reduce_distances.py", "test_verify_no_path.py"),
+    "results/distance_reduction.py": (
+        "test_measure_boundaries.py", "test_reduce_distances.py", "test_verify_no_path.py",
+    ),
     "results/nearest_rows.py": (
         "test_proof_boundaries.py", "test_prepare.py", "test_prepare_results.py",
         "test_prepared_nearest.py", "test_prepared_nearest_labels.py", "test_verify_no_path.py",
@@ -74,10 +76,10 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_verify_no_path.py",
     ),
     "engine/searched_rows.py": (
-        "test_reduce_distances.py", "test_result_archives.py", "test_matrix.py",
-        "test_measure_proofs.py",
+        "test_measure_boundaries.py", "test_reduce_distances.py", "test_result_archives.py",
+        "test_matrix.py", "test_measure_proofs.py",
     ),
-    "results/tight_arcs.py": ("test_verify*.py",),
+    "results/tight_arcs.py": ("test_measure_boundaries.py", "test_verify*.py"),
     "results/verify.py": ("test_verify*.py", "test_result.py"),
     "results/verify_nearest.py": (
         "test_proof_boundaries.py", "test_nearest.py", "test_verify_no_path.py",
@@ -93,13 +95,19 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_proof_boundaries.py", "test_measure_proofs.py", "test_verify_no_path.py",
         "test_verify_rounding.py", "test_reduce_distances.py", "test_prepare_results.py",
     ),
-    "measures/betweenness.py": ("test_betweenness*.py", "test_measure_proofs.py"),
-    "measures/distance_histogram.py": ("test_distance_measures.py", "test_measure_proofs.py"),
+    "measures/betweenness.py": (
+        "test_measure_boundaries.py", "test_betweenness*.py", "test_measure_proofs.py",
+    ),
+    "measures/distance_histogram.py": (
+        "test_measure_boundaries.py", "test_distance_measures.py", "test_measure_proofs.py",
+    ),
     "measures/distance_measure.py": (
-        "test_distance_measures.py", "test_measure_proofs.py", "test_verify_no_path.py",
+        "test_measure_boundaries.py", "test_distance_measures.py", "test_measure_proofs.py",
+        "test_verify_no_path.py",
     ),
     "measures/eccentricity.py": (
-        "test_diameter.py", "test_measure_proofs.py", "test_verify_no_path.py",
+        "test_measure_boundaries.py", "test_diameter.py", "test_measure_proofs.py",
+        "test_verify_no_path.py",
     ),
     "measures/loads_proof.py": (
         "test_proof_boundaries.py", "test_loads_proof.py", "test_loads.py",

@@ -16,6 +16,7 @@ from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
+from kleene.graph.label_index import is_one_vertex
 from kleene.graph.tables import column, column_names, is_table
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import ARC_BY_ARC, Ask, Output, What, Where
@@ -210,7 +211,7 @@ def _as_sources(
     if sources is not None:
         return as_vertices(graph, sources, "sources")
     if source is not None:
-        if isinstance(source, Iterable) and not isinstance(source, Hashable):
+        if isinstance(source, Iterable) and not is_one_vertex(source):
             raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
         return np.array([graph.index(source)], dtype=graph.id_dtype)
     if problem in ("bfs", "sssp"):

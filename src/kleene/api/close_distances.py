@@ -122,8 +122,8 @@ def _unseen(done: int, total: int) -> None:
 
 
 def _close_on_gpu(lengths: Any, progress: Progress | None) -> None:
-    from kleene.backends.cuda.runtime.device import Array as DeviceArray
     from kleene.backends.cuda.runtime.device import open_device
+    from kleene.backends.cuda.runtime.interface import Array as DeviceArray
 
     array = DeviceArray.of(lengths)
     _require_matrix(array.shape, array.dtype)

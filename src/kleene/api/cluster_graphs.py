@@ -1,4 +1,4 @@
-"""What workers of a cluster get of a call's graph: arcs, or the prepared graph."""
+"""What workers of a cluster get of a call's graph: arcs, its matrix, or the prepared graph."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kleene.distributed.dask_graphs import SharedGraph, share_graph
 from kleene.engine.call import Call
 from kleene.engine.prepared import prepared_form
 from kleene.graph import Graph
+from kleene.graph.dense import DenseArcs
 from kleene.io.npz import graph_entries, read_mapped
 from kleene.io.npz_mapped import write_aligned
 from kleene.io.source import Source
 from kleene.planning.plan import Plan
+from kleene.system.npy_header import map_array, read_array, write_array
 
-__all__ = ["graph_bytes", "share_call_graph", "share_plain_graph"]
+__all__ = ["graph_bytes", "share_call_graph", "share_plain_graph", "share_tiled_graph"]
 
 
 @contextmanager
@@ -47,6 +51,18 @@ def share_plain_graph(
         yield shared
 
 
+@contextmanager
+def share_tiled_graph(client: Any, graph: Graph, folder: Path) -> Iterator[SharedGraph]:
+    """Yield a graph on the workers that make tiles of it: its matrix, where it is one."""
+    arcs = graph.__dict__.get("_dense_arcs")
+    if arcs is None:
+        with share_plain_graph(client, graph, False, folder) as shared:
+            yield shared
+        return
+    with share_graph(client, lambda p: _write_matrix(p, arcs), _open_matrix, folder) as shared:
+        yield shared
+
+
 def graph_bytes(graph: Graph, hops: bool) -> int:
     """Return the bytes of a graph's arcs."""
     return sum(array.nbytes for array in _bare(graph, hops).csr if array is not None)
@@ -67,3 +83,20 @@ def _open_graph(path: str) -> Graph:
     """Return the graph in a file, mapped."""
     with Source(path) as source:
         return read_mapped(source)
+
+
+def _write_matrix(path: Path, arcs: DenseArcs) -> None:
+    """Write a matrix, at a place from which it can be mapped, and what is known of it."""
+    known = np.array([arcs.min_weight, arcs.max_weight], dtype=arcs.matrix.dtype)
+    with path.open("r+b") as file:
+        for array in (arcs.matrix, arcs.offsets, arcs.heaviest, known, np.array(arcs.weighted)):
+            write_array(file, array)
+
+
+def _open_matrix(path: str) -> Graph:
+    """Return the graph of a matrix in a file, mapped."""
+    with open(path, "rb") as file:
+        matrix = map_array(file)
+        offsets, heaviest, known, weighted = (read_array(file) for _ in range(4))
+    low, high = known.tolist()
+    return Graph._from_matrix(DenseArcs(matrix, offsets, low, high, heaviest, bool(weighted)))

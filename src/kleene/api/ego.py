@@ -14,6 +14,7 @@ from kleene.api.within import within
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
+from kleene.graph.label_index import is_one_vertex
 from kleene.planning.facts import graph_facts
 
 __all__ = ["ego"]
@@ -80,7 +81,7 @@ def ego(
     undirected, center = as_flag(undirected, "undirected"), as_flag(center, "center")
     if undirected and as_flag(reverse, "reverse"):
         raise RequestError("undirected=True measures distances both ways: leave out reverse")
-    if vertex is None or not isinstance(vertex, Hashable):
+    if vertex is None or not is_one_vertex(vertex):
         raise RequestError(Code("vertex"), f" must be one vertex, not {vertex!r}")
     middle = int(graph.index(vertex))
     searched = graph.symmetrise() if undirected and graph.directed else graph

@@ -47,9 +47,11 @@ def _solve_stored(call: Call) -> Result | None:
         return None
     sink, made = found
     if made.plan.rounds is not None:
-        from kleene.api.rounds import solve_in_rounds
+        from kleene.distributed.rounds import RoundsSink, run_in_rounds
 
-        return solve_in_rounds(call, sink, made.plan)
+        title = f"{made.plan.problem} by {made.plan.method}, in rounds"
+        sink = RoundsSink(call, sink.path, sink.spec)
+        return Result._of(call, engine.solve(call, sink, made, run_in_rounds, title))
     return Result._of(call, engine.solve(call, sink, made))
 
 

@@ -179,7 +179,7 @@ def nearest(
         facts = graph_facts(graph, hops)
         require_not_negative(facts, "nearest", COUNT_ARCS, USE_SSSP)
         task = search.task(call, choose_dtype(facts, ask)[0])
-        (plan, distances, which), stats = timed(lambda _: search.one(task, threads, progress))
+        (plan, distances, which), stats = timed(lambda _: search.one(call, task, progress))
     return search.result(call, plan, task, stats, distances, which)
 
 
@@ -237,22 +237,21 @@ class _Search(NamedTuple):
         """Return the distances of every vertex, and places in the list of facilities."""
         task = replace(self.task(call, np.dtype(plan.dtype)), progress=report)
         if self.k == 1:
-            return self.one(task, call.ask.where.threads, report)[1:]
+            return self.one(call, task, report)[1:]
         found: tuple[Array, Array] = run_method(plan, replace(task, prepared=self._parts(call)))
         return found
 
-    def one(
-        self, task: NearestTask, threads: int | None, progress: Progress
-    ) -> tuple[Plan, Array, Array]:
+    def one(self, call: Call, task: NearestTask, progress: Progress) -> tuple[Plan, Array, Array]:
         """Search from an extra vertex; its arcs count a hop where arcs are counted."""
         g = task.graph
         extra = 1 if task.unit else 0
-        call = check_call(
-            "bfs" if task.unit else "sssp", _with_extra_vertex(task), source=g.n,
+        search = check_call(
+            "bfs" if task.unit else "sssp", _with_extra_vertex(task, call.graph), source=g.n,
             limit=None if task.limit is None else task.limit + extra, predecessors=False,
-            device=self.device, devices=self.devices or None, threads=threads, progress=progress,
+            device=self.device, devices=self.devices or None, threads=call.ask.where.threads,
+            progress=progress,
         )  # fmt: skip
-        result = solve(call._replace(ask=call.ask._replace(keywords=())))
+        result = solve(search._replace(ask=search.ask._replace(keywords=())))
         distances = result.distances[: g.n].astype(task.dtype)
         if task.unit:
             distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
@@ -277,7 +276,7 @@ class _Search(NamedTuple):
         self.result(call, plan, task, Timings(), distances, which).verify()
 
 
-def _with_extra_vertex(task: NearestTask) -> Graph:
+def _with_extra_vertex(task: NearestTask, planned: Graph) -> Graph:
     """Return the graph with one more vertex, joined to the facilities by arcs of length zero."""
     g, ends = task.graph, np.unique(task.facilities)
     weights = None
@@ -285,6 +284,6 @@ def _with_extra_vertex(task: NearestTask) -> Graph:
         assert g.weights is not None
         weights = np.append(g.weights, np.zeros(len(ends), dtype=g.weights.dtype))
     made = Graph(CSR(np.append(g.offsets, g.m + len(ends)), np.append(g.neighbors, ends), weights))
-    if not task.unit:  # the same type for the distances: no path is longer than before
-        made.stats.__dict__["path_bound"] = g.stats.path_bound
+    if not task.unit:  # the type that was planned: paths are as long against the arcs
+        made.stats.__dict__["path_bound"] = planned.stats.path_bound
     return made

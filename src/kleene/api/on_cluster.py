@@ -34,9 +34,9 @@ from kleene.engine.pieces import Piece
 from kleene.engine.planned import as_planned_here, planned
 from kleene.engine.reduce import rows_together
 from kleene.engine.searched_rows import SearchedRows
-from kleene.engine.solve import cycle_by_label, solve
+from kleene.engine.solve import solve
 from kleene.engine.work import Work, count_rows
-from kleene.errors import Code, NegativeCycleError, RequestError, Text
+from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.planning.ask import ARC_BY_ARC, Ask
@@ -115,10 +115,7 @@ def solve_on_cluster(call: Call) -> Result:
         call = call._replace(out=Path(os.path.abspath(str(call.out))))
     tiles = plan_tiles(call)
     if tiles is not None:
-        try:
-            return solve_in_tiles(call, tiles)
-        except NegativeCycleError as error:
-            raise cycle_by_label(error, call.graph) from None
+        return solve_in_tiles(call, tiles)
     if call.out is None:
         return _solve_block(call)
     found = store_sink(call)
@@ -159,11 +156,11 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     folder = sink.path.parent if isinstance(sink, StoreSink) else None
     if not pieces:
         if isinstance(sink, StoreSink):
-            Checkpoints.discard(sink.path)
+            Checkpoints.discard(sink.files.path)
         return plan
     ask, writer = _ask_of_workers(call, plan, work.writer.alone), work.writer
     what = f"{plan.problem} {writer.unit}"
-    bare = call._replace(ask=ask, graph=None, form=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
+    bare = call.bare(ask)
     total = work.total
     done = total - count_rows(pieces)
     runs = 0

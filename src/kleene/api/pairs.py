@@ -13,9 +13,10 @@ import numpy as np
 
 from kleene.engine.call import Call
 from kleene.engine.entries import Climbs, Entries
-from kleene.engine.planned import Planned, forms_made, planned, show
+from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
 from kleene.planning.ask import Output
+from kleene.registry import find
 from kleene.results.pairs import PairsResult
 
 __all__ = ["solve_pairs"]
@@ -26,6 +27,8 @@ def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     assert call.pairs is not None
     ask, form = call.ask, call.form
     title = f"{ask.what.problem} of pairs"
+    if not len(call.pairs[0]):
+        runner = None  # there is nothing to send
     climbs, ends = None, (0, 0)
     if form is not None and "entries" in form._makes and form._answers(ask):
         climbs = call, Planned(form._plan(ask, len(call.pairs[0])))
@@ -52,7 +55,8 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
         what=what._replace(sources=roots, predecessors=False), output=Output(given=True)
     )
     plan, looked = planned(call._replace(form=None), no_rows)
-    if "entries" not in forms_made(plan):
+    method = find(plan.problem, plan.method, plan.device)
+    if method is None or "entries" not in method.makes:
         return None
     from kleene.engine.prepared import prepared_form
 

@@ -13,6 +13,7 @@ from kleene.engine.value import timed
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
+from kleene.graph.label_index import is_one_vertex
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.measures.path_counts import PathCounts, count_paths
 from kleene.measures.zero_cycles import refuse_zero_cycles
@@ -81,7 +82,7 @@ def path_counts(
     [(2499, 25477612258980856902730428600)]
     """
     require_graph(graph)
-    if source is None or not isinstance(source, Hashable):
+    if source is None or not is_one_vertex(source):
         raise RequestError(Code("source"), f" must be one vertex, not {source!r}")
     hops, exact = as_flag(hops, "hops"), as_flag(exact, "exact")
     own = None if hops else graph.weight_dtype

@@ -22,11 +22,12 @@ from kleene.api.product_factors import (
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.product_form import float_form
 from kleene.backends.cuda.product import is_nonnegative_matrix
-from kleene.backends.cuda.runtime.device import Array, Device, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device
 from kleene.engine.planned import show
 from kleene.engine.value import run_in_place
 from kleene.errors import Code, RequestError
-from kleene.graph.dlpack import library_of, on_gpu, to_library, to_numpy, without_gradients
+from kleene.graph.dlpack import library_of, on_gpu, to_library, to_numpy
 from kleene.planning.plan import Plan
 from kleene.results.device_arrays import DeviceArray
 from kleene.system.device_names import count_from, device_name, split_name
@@ -60,7 +61,7 @@ def product_on_gpu(
             f"A and B are on a GPU: device must be 'auto' or 'cuda', not {device!r}; bring them to "
             "host memory to multiply elsewhere"
         )
-    factors = [_rows(without_gradients(each)) for each in (left, right)]
+    factors = [_rows(each) for each in (left, right)]
     arrays = [Array.of(each) for each in factors]
     for name, array in zip("AB", arrays, strict=True):
         require_matrix(array.shape, name)
@@ -180,7 +181,7 @@ def _stored(answer: tuple[Any, Any], out: Any, device: Device) -> tuple[Any, Any
     """Copy the values to ``out``, if that is given."""
     if out is None:
         return answer
-    values, to = Array.of(answer[0], device), Array.of(without_gradients(out), device)
+    values, to = Array.of(answer[0], device), Array.of(out, device)
     if to.shape != values.shape or to.dtype != values.dtype:
         raise RequestError(
             Code("out"),

@@ -6,23 +6,17 @@ rows to the store. Every call whose method is ``tiled`` goes this way, for all v
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kleene.api.cluster_graphs import graph_bytes, share_plain_graph
+from kleene.api.cluster_graphs import graph_bytes, share_tiled_graph
 from kleene.backends.common.dense_driver import engine_form
-from kleene.backends.common.limits import as_limit
-from kleene.backends.semiring import SEMIRINGS
-from kleene.backends.task import Task
 from kleene.distributed.dask_client import open_client
-from kleene.distributed.dask_graphs import SharedGraph, share_graph
 from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
 from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.store import Store
@@ -30,30 +24,30 @@ from kleene.distributed.store_record import TILES, record_call, record_tiles
 from kleene.distributed.store_sink import StoreSink
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
-from kleene.distributed.tile_tasks import TileWork
-from kleene.engine.call import Call, Outcome, Part, Timings
-from kleene.errors import Code, MemoryBudgetError, NegativeCycleError, RequestError
+from kleene.distributed.tile_tasks import TileDevices, TileWork
+from kleene.engine.call import Call, Sink
+from kleene.engine.planned import Planned
+from kleene.engine.solve import solve
+from kleene.engine.tiles import closure_task, plan_of_tiles, plans_of_a_tile
+from kleene.engine.work import Work
+from kleene.errors import Code, MemoryBudgetError, RequestError
 from kleene.graph import Graph
-from kleene.graph.dense import DenseArcs
 from kleene.planning.facts import graph_facts
-from kleene.planning.plan import Plan, make_plan, with_notes
+from kleene.planning.plan import Plan, with_notes
 from kleene.results.result import Result
 from kleene.system.formatting import format_bytes, format_duration
-from kleene.system.machine import this_machine
-from kleene.system.npy_header import NpyHeader, read_array, write_array
-from kleene.system.progress import reporter
+
+if TYPE_CHECKING:
+    from kleene.backends.task import Progress
 
 __all__ = ["explain_tiles", "plan_tiles", "solve_in_tiles"]
 
-#: The tiles that workers are asked about, before some are chosen: side, and vertices of a round.
-_USUAL_TILES = (4096, 1024)
+#: The side of the tiles that workers are asked about, before some are chosen.
+_USUAL_SIDE = 4096
 
 
 def plan_tiles(call: Call) -> Plan | None:
-    """Return the plan of a call that is computed in tiles; None where rows are searched for.
-
-    The memory of this process makes no difference, and a worker chooses its device by itself.
-    """
+    """Return the plan of a call that is computed in tiles; None where rows are searched for."""
     ask = call.ask
     if ask.what.problem not in ("apsp", "closure") or ask.where.method not in ("auto", "tiled"):
         return None
@@ -67,20 +61,10 @@ def plan_tiles(call: Call) -> Plan | None:
         return None  # it was begun by rows
     if found is not None and found.finished:
         return None  # it is only read
-    graph = call.graph.transpose() if call.reverse else call.graph
-    asked = ask.but(
-        method="tiled" if found is not None else ask.where.method, predecessors=False, given=True,
-        device="cpu" if ask.where.device in ("auto", "cuda", "emulated") else ask.where.device,
-    )  # fmt: skip
-    plan = make_plan(graph_facts(graph), asked, replace(this_machine(), memory=None))
+    plan = plan_of_tiles(call, "tiled" if found is not None else ask.where.method)
     if plan.method != "tiled":
         return None
-    why = "device: each worker's own choice"
-    if ask.where.device != "auto":
-        plan = replace(plan, device=ask.where.device)
-        why = f"device: {ask.where.device!r} on the workers, as asked"
-    plan = replace(plan, reasons=(why, *plan.reasons[1:]))
-    if len(call.sources) == graph.n and bool((call.sources == np.arange(graph.n)).all()):
+    if np.array_equal(call.sources, np.arange(call.graph.n)):
         return plan
     if searched:
         return None
@@ -98,36 +82,14 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
             Code("out='d.zarr'"),
             " in a folder that all of them see",
         )
-    began = time.perf_counter()
     path = Path(str(call.out))
     found = Store.look(path)
     kept = None if found is None else _tiles_of(found.spec.call, call.graph.n)
-    with (
-        reporter(call.progress, f"{plan.problem} by tiles") as report,
-        open_client(call.on) as client,
-    ):
+    with open_client(call.on) as client:
         tiles = _Tiles.choose(call, plan, client, kept)
-        sink = tiles.sink(call, path)
-        with Store.open(path, sink.spec, sink.vertices) as store:
-            if store.missing():
-                with (
-                    tiles.share(client, path.parent) as shared,
-                    tiles.checkpoints(store) as checkpoints,
-                ):
-                    try:
-                        close_on_cluster(
-                            client, shared, tiles.work, tiles.cluster, store, checkpoints, report
-                        )
-                    except NegativeCycleError as error:
-                        cycle = error.cycle[::-1] if call.reverse else error.cycle
-                        raise NegativeCycleError(cycle) from None
-            else:
-                Checkpoints.discard(store.path)
-            store.finish()
-        seconds = time.perf_counter() - began
-    answer, stats = Part(sink.answer(store.writer())), Timings(compute=seconds, total=seconds)
-    plan = with_notes(plan, *tiles.notes)
-    return Result._of(call, Outcome(answer, plan, stats, sink.spec.call["limit"]))
+        run = partial(tiles.run, client)
+        sink, title = tiles.sink(call, path), f"{plan.problem} by tiles"
+        return Result._of(call, solve(call, sink, Planned(plan), run, title))
 
 
 def explain_tiles(call: Call, plan: Plan) -> Plan:
@@ -145,7 +107,7 @@ class _Tiles(NamedTuple):
 
     graph: Graph
     plan: Plan
-    work: TileWork
+    devices: TileDevices
     cluster: Cluster
     layout: Layout
     pair_bytes: float
@@ -154,15 +116,15 @@ class _Tiles(NamedTuple):
     def choose(cls, call: Call, plan: Plan, client: Any, kept: TileGrid | None = None) -> _Tiles:
         """Ask the workers, and choose tiles; those of a store that is resumed are its own."""
         graph = call.graph.transpose() if call.reverse else call.graph
-        n, dtype = graph.n, np.dtype(plan.dtype)
-        paths = call.ask.what.predecessors and call.targets is None
-        ask = call.ask.but(method="tiled", predecessors=paths)
-        task = Task(graph, SEMIRINGS[ask.what.semiring], call.sources, None, None, paths, dtype, 1)
-        form = engine_form("tiled", task)
-        grid = kept or TileGrid(n, *_USUAL_TILES)
-        limit = as_limit(call.limit, graph, dtype)
-        work = TileWork(ask, graph_facts(graph), form, grid, plan.dtype, limit, call.targets)
-        cluster = measure_cluster(client, work)
+        n, facts, task = graph.n, graph_facts(graph), closure_task(call, plan)
+        form, paths = engine_form("tiled", task), task.predecessors
+        ask = call.ask.but(predecessors=paths)
+
+        def devices(side: int) -> TileDevices:
+            plans = plans_of_a_tile(facts, ask, side)
+            return TileDevices(plans, form, facts.min_weight >= 0)
+
+        cluster = measure_cluster(client, devices(kept.side if kept else _USUAL_SIDE))
         item = 1 / 8 if form.dtype == np.uint64 else form.dtype.itemsize
         pair_bytes = item + (4 if paths else 0)
         layout = choose_layout(n, pair_bytes, cluster, kept)
@@ -174,7 +136,7 @@ class _Tiles(NamedTuple):
                 f"{format_bytes(memory)} each, of which tiles may take half",
                 advice=["more workers, or workers with more memory", *_narrower(paths)],
             )
-        return cls(graph, plan, replace(work, grid=layout.grid), cluster, layout, pair_bytes)
+        return cls(graph, plan, devices(layout.grid.side), cluster, layout, pair_bytes)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -203,22 +165,28 @@ class _Tiles(NamedTuple):
         tiles = dict(zip(TILES, (grid.side, grid.depth), strict=True))
         return StoreSink(call, path, record_tiles(spec, tiles))
 
-    def checkpoints(self, store: Store) -> Checkpoints:
-        """Return the checkpoints of a store."""
-        header = {"format": "kleene tiles", **store.spec._asdict()}
-        paths = self.work.ask.what.predecessors
-        return Checkpoints(store.path, header, self.layout.grid, self.work.form, paths)
-
-    @contextmanager
-    def share(self, client: Any, folder: Path) -> Iterator[SharedGraph]:
-        """Yield the graph on the workers: its matrix, where it is one."""
-        arcs = self.graph.__dict__.get("_dense_arcs")
-        if arcs is None:
-            with share_plain_graph(client, self.graph, False, folder) as shared:
-                yield shared
+    def run(self, client: Any, work: Work, sink: Sink, report: Progress | None) -> Plan:
+        """Close the tiles and write their rows, all on the workers: a runner of the engine."""
+        assert isinstance(sink, StoreSink)
+        files, grid = sink.files, self.layout.grid
+        if work.pieces:
+            call, plan = work.call, work.plan
+            bare = call.bare(call.ask)._replace(sources=call.sources[:0], reverse=False)
+            plan = replace(plan, threads=call.ask.where.threads or 1)
+            own = work._replace(call=bare, plan=plan, pieces=())
+            header = {"format": "kleene tiles", **files.spec._asdict()}
+            form, paths = self.devices.form, files.spec.predecessors is not None
+            with (
+                share_tiled_graph(client, self.graph, sink.path.parent) as shared,
+                Checkpoints(files.path, header, grid, form, paths) as checkpoints,
+            ):
+                close_on_cluster(
+                    client, shared, TileWork(own, self.devices, grid), self.cluster, work.pieces,
+                    sink.record, checkpoints, report,
+                )  # fmt: skip
         else:
-            with share_graph(client, lambda p: _write(p, arcs), _open_matrix, folder) as shared:
-                yield shared
+            Checkpoints.discard(files.path)
+        return with_notes(work.plan, *self.notes)
 
 
 def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
@@ -229,24 +197,3 @@ def _tiles_of(called: dict[str, Any], n: int) -> TileGrid | None:
 
 def _narrower(paths: bool) -> tuple[str, ...]:
     return (Code("predecessors=False"),) if paths else ()
-
-
-# ---- graphs that are matrices -------------------------------------------------------------------
-
-
-def _write(path: Path, arcs: DenseArcs) -> None:
-    """Write a matrix with what is known of it, at a place from which it can be mapped."""
-    known = np.array([arcs.min_weight, arcs.max_weight], dtype=arcs.matrix.dtype)
-    with path.open("r+b") as file:
-        for array in (arcs.offsets, arcs.heaviest, known, np.array(arcs.weighted), arcs.matrix):
-            write_array(file, array)
-
-
-def _open_matrix(path: str) -> Graph:
-    """Return the graph of a matrix in a file, mapped."""
-    with open(path, "rb") as file:
-        offsets, heaviest, known, weighted = (read_array(file) for _ in range(4))
-        header = NpyHeader.read(file)
-        matrix = np.memmap(path, header.dtype, "r", file.tell(), header.shape)
-    low, high = known.tolist()
-    return Graph._from_matrix(DenseArcs(matrix, offsets, low, high, heaviest, bool(weighted)))

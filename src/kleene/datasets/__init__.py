@@ -27,3 +27,7 @@ def rome() -> Graph:
     """
     with as_file(files("kleene") / "datasets" / "rome99.gr") as path:
         return read(path)
+
+
+def __dir__() -> list[str]:
+    return __all__

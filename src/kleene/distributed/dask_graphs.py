@@ -74,7 +74,7 @@ def share_graph(
     with temporary_path(folder or _default_folder(), ".kp") as path:
         write(path)
         shared = SharedGraph(str(path.resolve()), load)
-        _register(client, GraphPlugin(shared), shared.name)
+        _register(client, GraphPlugin(shared, find_graph, drop_graph), shared.name)
         try:
             yield shared
         finally:

@@ -15,6 +15,7 @@ last checkpoint, on the workers that are there then.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -27,12 +28,13 @@ from kleene.distributed.dask_task_run import (
     WorkersLostError,
     is_done,
 )
-from kleene.distributed.store import Store
+from kleene.distributed.store import Piece, Receipt
 from kleene.distributed.tile_checkpoints import Checkpoint, Checkpoints
 from kleene.distributed.tile_grid import Cluster
 from kleene.distributed.tile_tasks import (
     CycleFoundError,
     NoGraphError,
+    TileDevices,
     TileWork,
     check_diagonal,
     fill_tile,
@@ -51,6 +53,9 @@ from kleene.errors import ClusterError, KleeneError
 
 __all__ = ["close_on_cluster", "measure_cluster"]
 
+#: Enters a piece into the ledger of its store.
+Record = Callable[[Piece, Receipt], None]
+
 #: Seconds between two checkpoints, at least, and how many times as long as one takes.
 CHECKPOINT_SECONDS, _CHECKPOINT_TIMES = 30.0, 20.0
 
@@ -61,7 +66,7 @@ _RETRIES = 2
 _RESTARTS = 20
 
 
-def measure_cluster(client: Any, work: TileWork) -> Cluster:
+def measure_cluster(client: Any, devices: TileDevices) -> Cluster:
     """Return the workers, their memory and their speed, for tiles of this kind.
 
     Waits for workers where there are none: they may be restarting.
@@ -73,7 +78,9 @@ def measure_cluster(client: Any, work: TileWork) -> Cluster:
         answers = {}
         if threads:
             with asking("the workers do not say how fast they are"):
-                answers = client.run(measure_slot, work, workers=list(threads), on_error="return")
+                answers = client.run(
+                    measure_slot, devices, workers=list(threads), on_error="return"
+                )
         found = {worker: slot for worker, slot in answers.items() if isinstance(slot, tuple)}
         refused = [error for error in answers.values() if isinstance(error, KleeneError)]
         if refused:
@@ -93,36 +100,42 @@ def close_on_cluster(
     shared: SharedGraph,
     work: TileWork,
     cluster: Cluster,
-    store: Store,
+    pieces: Sequence[Piece],
+    record: Record,
     checkpoints: Checkpoints,
     report: Report | None,
 ) -> None:
-    """Close a matrix and write its rows to the store; blocks of the store are bands of tiles.
+    """Close a matrix and write the pieces of its rows that a store lacks: each a band of tiles.
 
     Raises NegativeCycleError, with vertices by position, where there is such a cycle.
     """
+    left = dict.fromkeys(pieces)
+
+    def done(piece: Piece, receipt: Receipt) -> None:
+        record(piece, receipt)
+        del left[piece]
+
     for _ in range(_RESTARTS):
         run = _Run(client, shared, work, cluster, report)
         try:
-            if work.form.method == "tiled":  # else sums could wrap
+            if work.devices.form.method == "tiled":  # else sums could wrap
                 with suppress(CycleFoundError):
-                    run.finish(store, run.close(checkpoints))
+                    run.finish(run.close(checkpoints), list(left), done)
                     break
                 run.wait([run.submit("search", find_cycle, shared, work)])
-            run.search(store)  # the cycle is one of rounding
+            run.search(list(left), done)  # the cycle is one of rounding
             break
         except WorkersLostError:
-            cluster = measure_cluster(client, work)
+            cluster = measure_cluster(client, work.devices)
         except NoGraphError:
             with asking("the workers do not say whether they have the graph"):
                 found = client.run(has_graph, shared, on_error="return")
             send_graph(client, shared, [worker for worker, has in found.items() if has is False])
-            cluster = measure_cluster(client, work)
+            cluster = measure_cluster(client, work.devices)
         finally:
             run.cancel()
     else:
         raise ClusterError("workers are lost again and again; the same call resumes what is done")
-    store.finish()
     checkpoints.remove()
 
 
@@ -137,7 +150,7 @@ class _Run(TaskRun):
         cluster: Cluster,
         report: Report | None,
     ) -> None:
-        super().__init__(client, cluster, work.ask.what.problem)
+        super().__init__(client, cluster, work.work.plan.problem)
         self._shared, self._work = shared, work
         self._report, self._done = report, 0
 
@@ -236,41 +249,41 @@ class _Run(TaskRun):
 
     # ---- the answer -----------------------------------------------------------------------------
 
-    def finish(self, store: Store, tiles: Tiles) -> None:
-        """Write the rows that the store lacks, if no cycle shows."""
+    def finish(self, tiles: Tiles, pieces: list[Piece], record: Record) -> None:
+        """Write some rows, if no cycle shows."""
         diagonal = [at for at in tiles if at[0] == at[1]]
         checked = self.map(
             "cycles", check_diagonal, diagonal, "tile", 0, [tiles[at] for at in diagonal],
             work=self._work,
         )  # fmt: skip
         self.wait(list(checked.values()), counted=False)
-        writer, columns = store.writer(), range(self._work.grid.tiles)
+        columns = range(self._work.grid.tiles)
         rows = {
             piece: self.submit(
                 "rows", finish_band, piece, [tiles[piece.index, j] for j in columns], self._shared,
-                self._work, writer, name=f"{piece.first}-{piece.stop - 1}",
+                self._work, name=f"{piece.first}-{piece.stop - 1}",
                 place=self._cluster.slots[piece.index % len(self._cluster.slots)], retries=_RETRIES,
             )
-            for piece in store.missing()
+            for piece in pieces
         }  # fmt: skip
         tiles.clear()
-        self._record(store, rows)
+        self._record(rows, record)
 
-    def search(self, store: Store) -> None:
-        """Search for the rows that the store lacks."""
+    def search(self, pieces: list[Piece], record: Record) -> None:
+        """Search for some rows."""
         rows = {
             piece: self.submit(
-                "search rows", search_band, piece, self._shared, self._work, store.writer(),
+                "search rows", search_band, piece, self._shared, self._work,
                 name=f"{piece.first}-{piece.stop - 1}", retries=_RETRIES,
             )
-            for piece in store.missing()
+            for piece in pieces
         }  # fmt: skip
-        self._record(store, rows)
+        self._record(rows, record)
 
-    def _record(self, store: Store, rows: dict[Any, Any]) -> None:
+    def _record(self, rows: dict[Piece, Any], record: Record) -> None:
         while rows:
             done = [piece for piece, future in rows.items() if is_done(future)]
             for piece in done:
-                store.record(piece, rows.pop(piece).result())
+                record(piece, rows.pop(piece).result())
             if not done:
                 self.pause()

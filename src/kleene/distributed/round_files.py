@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.backends.common.dense_rounds import RowBuffer
 from kleene.distributed.ledger import Entry, Ledger, naming, sync_folder, write_all
 from kleene.distributed.store import ledger_of
 from kleene.errors import StoreError
@@ -38,7 +38,7 @@ class MatrixFile:
     """A copy of the matrix: a file of values, and one of predecessors where paths are kept."""
 
     def __init__(self, path: Path, form: MatrixForm, n: int, paths: bool) -> None:
-        row = RowBuffer.empty(form, n, 1, paths)
+        row = Tile.empty(form, 1, n, paths)
         self._parts = [(path.with_suffix(".values"), row.values.nbytes)]
         if row.predecessors is not None:
             self._parts.append((path.with_suffix(".predecessors"), row.predecessors.nbytes))
@@ -67,7 +67,7 @@ class MatrixFile:
         for path, _ in self._parts:
             path.unlink(missing_ok=True)
 
-    def read(self, first: int, rows: RowBuffer) -> None:
+    def read(self, first: int, rows: Tile) -> None:
         """Read rows, from the first on."""
         for (path, row), array in zip(self._parts, rows, strict=False):
             data = _bytes(array)
@@ -81,7 +81,7 @@ class MatrixFile:
                         )
                     data = data[count:]
 
-    def write(self, first: int, rows: RowBuffer) -> None:
+    def write(self, first: int, rows: Tile) -> None:
         """Write rows; they are on the disk when this returns."""
         for (path, row), array in zip(self._parts, rows, strict=False):
             data = _bytes(array)
@@ -156,7 +156,7 @@ class RoundTarget:
     ) -> None:
         self._file, self._missing, self._record = file, missing, record
 
-    def write(self, first: int, rows: RowBuffer) -> None:
+    def write(self, first: int, rows: Tile) -> None:
         """Write rows and record them, unless they were when the round was resumed."""
         stop = first + len(rows.values)
         if any(first < part.stop and part.start < stop for part in self._missing):

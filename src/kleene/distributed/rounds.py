@@ -1,141 +1,119 @@
 """Closures of dense matrices larger than the memory: in rounds, through files, and resumed.
 
 ``backends/common/dense_rounds`` explains the rounds, ``round_files`` the files. After the last
-round, blocks of rows of the closed matrix become blocks of the answer's store: values as users see
-them, predecessors that form trees, a limit applied. A block depends on its rows alone, so this part
-too goes on where it ended.
+round, the engine writes rows of the closed matrix to the answer's store, as those of all methods:
+as users see them, predecessors that form trees, a limit applied. A block depends on its rows alone,
+so this part too goes on where it ended.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from threading import Lock
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm, engine_form, fill_rows, finish_rows
-from kleene.backends.common.dense_rounds import (
-    BUFFERS,
-    RoundEngine,
-    RoundSplit,
-    RowBuffer,
-    overlapped,
-)
+from kleene.backends.common.dense_rounds import RoundEngine
 from kleene.backends.common.johnson import johnson
 from kleene.backends.common.native_sssp import potentials
-from kleene.backends.task import Task
+from kleene.backends.task import Progress, Task
 from kleene.distributed.ledger import Entry
 from kleene.distributed.round_files import MatrixFile, RoundFiles
-from kleene.distributed.store import Piece, Store, StoreSpec, ledger_of
+from kleene.distributed.store import Piece, ledger_of
+from kleene.distributed.store_sink import StoreSink
+from kleene.engine.call import Call, Sink
+from kleene.engine.tiles import closure_task
+from kleene.engine.work import Work, with_idle_memory
 from kleene.errors import Code, NegativeCycleError, RequestError
+from kleene.planning.plan import Plan, with_notes
+from kleene.registry import find
 
-__all__ = ["OpenRounds", "RoundCounts", "close_in_rounds"]
-
-Array = NDArray[Any]
-
-#: Returns the engine of a device: for a task, a form of the matrix, a split, and what was kept.
-OpenRounds = Callable[[Task, MatrixForm, RoundSplit, "list[int] | None"], RoundEngine]
+__all__ = ["RoundsSink", "run_in_rounds"]
 
 _FORMAT, _VERSION = "kleene rounds", 1
 _ADOPT = ("split", "block_rows")  # of a computation that was begun with another amount of memory
 
 
-@dataclass(frozen=True)
-class RoundCounts:
-    """What was there already when a call began."""
+class RoundsSink(StoreSink):
+    """A store whose files are made after the rounds: until then their room is taken."""
 
-    rounds: int
-    done: int  # rounds
-    blocks_done: int = 0  # of the answer
+    def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
+        """Return the blocks that it lacks.
+
+        What the store would raise after the rounds it raises before them: no such directory, no
+        room. Rounds that were begun have passed that, and their files may leave no room.
+        """
+        begun = RoundFiles.kept(RoundFiles.folder_of(self.path))
+        if begun and not ledger_of(self.path).exists():
+            return self.spec.pieces
+        missing = super().open(call, plan)
+        if missing and self._store is not None:
+            self._store.leave()
+            self._store = None
+        return missing
+
+    def begin(self, work: Work) -> tuple[Work, int]:
+        """Make the files, or go on with them; return what is to be written, and the blocks done."""
+        pieces = super().open(work.call, work.plan)
+        assert self._store is not None
+        return work._replace(pieces=pieces, writer=self.writer), len(self._store.done)
 
 
-def close_in_rounds(
-    task: Task,
-    open_rounds: OpenRounds,
-    split: RoundSplit,
-    path: Path,
-    spec: StoreSpec,
-    vertices: dict[str, Array],
-    finish: Callable[[Task, Answer], Answer],
-) -> RoundCounts:
-    """Close the matrix of the task's graph, and write the answer to a store.
+def run_in_rounds(work: Work, sink: Sink, report: Progress | None) -> Plan:
+    """Close the matrix of a call's graph, and write its rows: a runner of the engine.
 
-    Parameters
-    ----------
-    task : Task
-        All vertices are its sources.
-    open_rounds : function
-        Returns the engine.
-    split : RoundSplit
-        How large rounds and bands are; those of a computation that is resumed hold.
-    path, spec, vertices : Path, StoreSpec, dict
-        The store.
-    finish : function
-        Completes rows of the answer, for a task whose sources they belong to.
+    The sizes of rounds and bands are those of the plan; of what is resumed, those that it has.
     """
-    form = engine_form("tiled", task)
+    plan = work.plan
+    assert isinstance(sink, RoundsSink)
+    assert plan.rounds is not None
+    folder = RoundFiles.folder_of(sink.path)
+    if not work.pieces:
+        shutil.rmtree(folder, ignore_errors=True)
+        return with_notes(plan, "resumed: the answer was there")
+    task = closure_task(work.call, plan, report=report)
+    form, n = engine_form("tiled", task), task.graph.n
     if form.method != "tiled":
         raise RequestError(
             f"path lengths may exceed half of what {task.dtype} holds, and rounds add "
             "without a check: ask for ",
             Code("dtype='float64'"),
         )
-    folder = RoundFiles.folder_of(path)
-    open_files = partial(
-        RoundFiles.open, folder, form=form, n=task.graph.n, paths=task.predecessors
-    )
-    header: Entry = {"format": _FORMAT, "version": _VERSION, **spec._asdict()}
+    open_files = partial(RoundFiles.open, folder, form=form, n=n, paths=task.predecessors)
+    header: Entry = {"format": _FORMAT, "version": _VERSION, **sink.spec._asdict()}
     header |= {"device": task.device, "matrix": [form.semiring, str(form.dtype)]}
     kept = RoundFiles.kept(folder).get("split")
     if kept is not None:  # whose it is comes before how large it is
         open_files(header, _ADOPT).close()
-    open_store = partial(Store.open, path, spec, vertices)
-    if ledger_of(path).exists():
-        with open_store() as store:
-            if not store.missing():
-                store.finish()
-                shutil.rmtree(folder, ignore_errors=True)
-                return RoundCounts(0, 0, len(store.done))
-    elif kept is None:
-        _try_store(open_store)
-    engine = open_rounds(task, form, split, kept)
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    open_rounds = partial(method.load_rounds(), task, form, plan.rounds.split, kept)
+    engine: RoundEngine = with_idle_memory(plan, open_rounds)
     with open_files(header | {"split": engine.split}, _ADOPT) as files:
         progress = files.progress
-        done, left = progress.finished, -(-(task.graph.n - progress.eliminated) // engine.vertices)
-        rounds = done + left
-        files.prepare(rounds)
-        rows: _Rows
-        if _run_rounds(task, form, engine, files, rounds):
-            rows = _ClosedRows(task, form, files.copy_of(progress.finished - 1))
+        done, left = progress.finished, -(-(n - progress.eliminated) // engine.vertices)
+        files.prepare(done + left)
+        closed = _run_rounds(task, form, engine, files, done + left)
+        if closed:
             files.copy_of(progress.finished).remove()  # room for the answer
         else:
-            rows = _searched_rows(task, files)
-        with open_store() as store:
-            blocks = len(store.done)
-            _write_answer(task, rows, store, finish, rounds * task.graph.n)
+            _require_no_cycle(task, files)
+        work, blocks = sink.begin(work)
+        matrix = files.copy_of(progress.finished - 1)
+        rows_of = _ClosedRows(task, form, matrix, work.pieces) if closed else johnson
+        before = (done + left) * n  # the answer counts as a round
+
+        def tell(rows: int, of: int) -> None:
+            task.report(before + rows, before + of)
+
+        work.run(sink.record, tell, rows_of=rows_of)
         files.remove()
-    return RoundCounts(progress.finished, done, blocks)
-
-
-class _Unused(Exception):
-    """Leaves a store without anything in it."""
-
-
-def _try_store(open_store: Callable[[], Store]) -> None:
-    """Raise before the rounds what the store would raise after them: no such directory, no room.
-
-    A store that nothing was written to leaves no files.
-    """
-    with suppress(_Unused), open_store():
-        raise _Unused
+    there = [f"{done:,} of {progress.finished:,} rounds"] * bool(done)
+    there += [f"{blocks:,} blocks of the answer"] * bool(blocks)
+    return with_notes(plan, f"resumed: {' and '.join(there)} were there") if there else plan
 
 
 # ---- the rounds ---------------------------------------------------------------------------------
@@ -147,7 +125,7 @@ class _Arcs:
     def __init__(self, task: Task, form: MatrixForm) -> None:
         self._task, self._form = replace(task, threads=1), form  # other threads compute
 
-    def read(self, first: int, rows: RowBuffer) -> None:
+    def read(self, first: int, rows: Tile) -> None:
         """Fill rows, from the first on."""
         fill_rows(self._form, self._task, *rows, first)
 
@@ -159,7 +137,7 @@ def _run_rounds(
     n, progress = task.graph.n, files.progress
 
     def report(left: int) -> None:
-        task.report((index + 1) * n - left, (rounds + 1) * n)  # the answer counts as a round
+        task.report((index + 1) * n - left, (rounds + 1) * n)
 
     while progress.eliminated < n:
         index = progress.finished
@@ -176,84 +154,33 @@ def _run_rounds(
 # ---- the answer ---------------------------------------------------------------------------------
 
 
-class _Rows(Protocol):
-    """Where rows of the answer come from."""
-
-    def read(self, piece: Piece, buffer: RowBuffer) -> None:
-        """Read what a block needs."""
-
-    def answer(self, own: Task, piece: Piece, buffer: RowBuffer) -> Answer:
-        """Return a block of the answer, for a task with its sources."""
-
-    def buffer(self, rows: int) -> RowBuffer:
-        """Return memory for so many rows."""
-
-
 class _ClosedRows:
-    """Rows of the closed matrix."""
+    """Rows of the closed matrix, as the answer has them."""
 
-    def __init__(self, task: Task, form: MatrixForm, file: MatrixFile) -> None:
+    def __init__(
+        self, task: Task, form: MatrixForm, file: MatrixFile, pieces: Sequence[Piece]
+    ) -> None:
         self._form, self._file = form, file
-        self._n, self._paths = task.graph.n, task.predecessors
+        rows = max(piece.stop - piece.first for piece in pieces)
+        # One is written while the next one is read.
+        self._buffers = [Tile.empty(form, rows, task.graph.n, task.predecessors) for _ in range(2)]
 
-    def read(self, piece: Piece, buffer: RowBuffer) -> None:
-        self._file.read(piece.first, buffer.top(piece.stop - piece.first))
-
-    def answer(self, own: Task, piece: Piece, buffer: RowBuffer) -> Answer:
-        found = finish_rows(self._form, own, *buffer.top(piece.stop - piece.first))
+    def __call__(self, task: Task) -> Answer:
+        self._buffers.reverse()
+        rows = self._buffers[0].top(len(task.sources))
+        self._file.read(int(task.sources[0]), rows)
+        found = finish_rows(self._form, task, *rows)
         assert found is not None  # the diagonal was looked at
         return found
 
-    def buffer(self, rows: int) -> RowBuffer:
-        return RowBuffer.empty(self._form, self._n, rows, self._paths)
 
+def _require_no_cycle(task: Task, files: RoundFiles) -> None:
+    """Raise NegativeCycleError, with nothing left behind, unless a cycle is one of rounding.
 
-class _SearchedRows:
-    """Rows by searches, where cycles are negative by rounding only: see ``dense_driver``."""
-
-    def read(self, piece: Piece, buffer: RowBuffer) -> None:
-        pass
-
-    def answer(self, own: Task, piece: Piece, buffer: RowBuffer) -> Answer:
-        return johnson(own)
-
-    def buffer(self, rows: int) -> RowBuffer:
-        return RowBuffer(np.empty((0, 0)), None)
-
-
-def _searched_rows(task: Task, files: RoundFiles) -> _SearchedRows:
-    """Raise NegativeCycleError if there is such a cycle, with nothing left behind."""
+    Then rows are searched for: see ``dense_driver``.
+    """
     try:
         potentials(replace(task, progress=None))
     except NegativeCycleError:
         files.remove()
         raise
-    return _SearchedRows()
-
-
-def _write_answer(
-    task: Task,
-    rows: _Rows,
-    store: Store,
-    finish: Callable[[Task, Answer], Answer],
-    before: int,
-) -> None:
-    """Write the blocks that are missing in the store, and finish it."""
-    n, writer, lock = task.graph.n, store.writer(), Lock()
-
-    def write(piece: Piece, answer: Answer) -> None:
-        receipt = writer.write(piece, answer.values, answer.predecessors)
-        with lock:
-            store.record(piece, receipt)
-
-    def complete(piece: Piece, buffer: RowBuffer) -> Callable[[], Any]:
-        sources = task.sources[piece.first : piece.stop]
-        own = replace(task, sources=sources, out=None, progress=None)
-        answer = finish(own, rows.answer(own, piece, buffer))
-        task.report(before + piece.first, before + n)
-        return partial(write, piece, answer)
-
-    buffers = [rows.buffer(min(store.spec.block_rows, n)) for _ in range(BUFFERS)]
-    overlapped(store.missing(), buffers, rows.read, complete)
-    store.finish()
-    task.report(before + n, before + n)

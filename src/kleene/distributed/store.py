@@ -198,7 +198,14 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and not self.done:
+        if kind is None:
+            self.close()
+        else:
+            self.leave()
+
+    def leave(self) -> None:
+        """Close it to resume it later; of a store without a block nothing is left."""
+        if not self.done:
             self._discard()
         self.close()
 

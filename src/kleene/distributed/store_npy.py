@@ -29,7 +29,7 @@ from kleene.distributed.store_writer import (
 )
 from kleene.engine.pieces import Piece
 from kleene.system.atomic_file import reserve_space
-from kleene.system.npy_header import read_array, write_array
+from kleene.system.npy_header import read_array, write_array, write_header
 
 __all__ = ["NpyWriter"]
 
@@ -125,10 +125,8 @@ class NpyWriter(StoreWriter):
         return final.with_name(final.name + PARTIAL)
 
     def _header(self, name: str) -> bytes:
-        descr = np.lib.format.dtype_to_descr(self.spec.arrays[name].newbyteorder("<"))
         text = io.BytesIO()
-        fields = {"descr": descr, "fortran_order": False, "shape": self.spec.shape}
-        np.lib.format.write_array_header_1_0(text, fields)
+        write_header(text, self.spec.arrays[name].newbyteorder("<"), self.spec.shape)
         return text.getvalue()
 
     def _row_bytes(self, name: str) -> int:

@@ -145,6 +145,12 @@ class StoreSink(Sink):
         """The lists of sources and targets that are kept."""
         return lists_of_vertices(self.call)
 
+    @property
+    def files(self) -> StoreWriter:
+        """The files of the store, once it is open."""
+        assert self._store is not None
+        return self._store.writer()
+
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Begin the store or resume it; return the blocks that it lacks."""
         self._store = store = Store.open(self.path, self.spec, self.vertices)
@@ -172,7 +178,7 @@ class StoreSink(Sink):
     def abandon(self, error: BaseException) -> None:
         """Keep what is recorded; a store without a block goes."""
         if self._store is not None:
-            self._store.__exit__(type(error), error, None)
+            self._store.leave()
 
 
 def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
@@ -211,8 +217,6 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
         ask = ask.but(block_rows=found.spec.block_rows)
     made = planned(call, ask)
     plan = made.plan
-    if EXPLAINING.on:
-        show_call(call, made)
     if rounds and plan.rounds is None:
         raise StoreError(
             f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
@@ -222,6 +226,8 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     plain = small and (call.targets is None or call.by_form)
     if plain and (ask.output.block_rows >= len(call.sources) or not _by_rows(plan)):
         return None
+    if EXPLAINING.on:
+        show_call(call, made)
     spec = record_call(call, plan, ask, begun_by)
     if found is not None and call.on is None:
         spec = _with_tiles(path, spec, found)

@@ -8,32 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer, LateRows, WholeRows
-from kleene.backends.common.limits import apply_limit
-from kleene.backends.common.predecessors import choose_predecessors
-from kleene.backends.task import Task
 from kleene.distributed.store_writer import DISTANCES, PREDECESSORS, StoreWriter
 from kleene.system.cached_property import cached_property
 
-__all__ = ["StoredRows", "answer_in_store", "complete_rows", "stored_columns"]
+__all__ = ["StoredRows", "answer_in_store"]
 
 Array = NDArray[Any]
 
 
 #: Bytes that are read at once, and kept, for one row: its neighbours are often asked for next.
 _WINDOW = 2**22
-
-
-def complete_rows(task: Task, answer: Answer, deterministic: bool) -> Answer:
-    """Return rows of a closed matrix as a call returns them: within the limit, by rule if asked."""
-    answer = apply_limit(task, answer)
-    if deterministic:
-        choose_predecessors(task, answer)
-    return answer
-
-
-def stored_columns(answer: Answer, targets: Array | None) -> Answer:
-    """Return what a store holds of rows: all of them, or the values of the targets."""
-    return answer if targets is None else Answer(answer.values[:, targets], None)
 
 
 class StoredRows(LateRows):

@@ -1,17 +1,16 @@
 """What a worker does with tiles: makes them, takes them through rounds, keeps them, writes rows.
 
-Tasks get the work by pickle and tiles as Dask moves them. They change nothing that they are given,
-and give the same bits whenever they are run again.
+Tasks get the work by pickle, planned by the client, and tiles as Dask moves them. They change
+nothing that they are given, and give the same bits whenever they are run again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer
 from kleene.backends.common.closure_tiles import (
@@ -30,31 +29,34 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.distributed.dask_client import import_dask
 from kleene.distributed.dask_graphs import SharedGraph, find_graph
-from kleene.distributed.store import Receipt, StoreWriter
-from kleene.distributed.stored_answer import complete_rows, stored_columns
+from kleene.distributed.store import Receipt
 from kleene.distributed.tile_checkpoints import Checkpoint
 from kleene.distributed.tile_grid import TileGrid
+from kleene.engine.call import Call, Part
 from kleene.engine.pieces import Piece
+from kleene.engine.tiles import TilePlan, closure_task
+from kleene.engine.work import Work
 from kleene.errors import KleeneError
 from kleene.graph import Graph
-from kleene.planning.ask import Ask
-from kleene.planning.cost_model import gpu_cost, searched_seconds
-from kleene.planning.facts import Facts
-from kleene.planning.plan import plan_call
+from kleene.graph.checks import require_memory
+from kleene.planning.device_choice import require_device
+from kleene.planning.machine import live_machine
+from kleene.registry import find
 from kleene.results.claim import PathValues
 from kleene.results.verify import verify
 
-Array = NDArray[Any]
-
 __all__ = [
-    "CycleFoundError", "NoGraphError", "Slot", "TileWork", "check_diagonal", "fill_tile",
-    "find_cycle", "finish_band", "has_graph", "keep_tile", "load_tile", "measure_slot",
-    "relax_round_panel", "relax_round_tile", "search_band", "take_round_column",
+    "CycleFoundError", "NoGraphError", "Slot", "TileDevices", "TileWork", "check_diagonal",
+    "fill_tile", "find_cycle", "finish_band", "has_graph", "keep_tile", "load_tile",
+    "measure_slot", "relax_round_panel", "relax_round_tile", "search_band", "take_round_column",
 ]  # fmt: skip
 
 #: A row is proved in about so many seconds an arc (assumed); the part of the time of its band that
 #: it may take. Where arcs are many, a proof takes longer than all rounds of a row.
 _PROOF, _PROOF_PART = 1e-8, 0.02
+
+#: Tiles on a device in a step: the one that is relaxed, and two factors.
+_STEP_TILES = 3
 
 
 class CycleFoundError(KleeneError):
@@ -65,31 +67,6 @@ class NoGraphError(KleeneError):
     """A worker has no copy of the graph."""
 
 
-@dataclass(frozen=True)
-class TileWork:
-    """All that workers need to know of a closure, beside its graph."""
-
-    ask: Ask
-    facts: Facts
-    form: MatrixForm
-    grid: TileGrid
-    dtype: str
-    limit: int | float | None
-    targets: Array | None = None  # the columns that the store has, if not all
-
-    def task(self, graph: Graph, sources: range) -> Task:
-        """Return the task of some rows."""
-        ask = self.ask
-        return Task(
-            graph, SEMIRINGS[ask.what.semiring], np.arange(*_ends(sources), dtype=graph.id_dtype),
-            None, self.limit, ask.what.predecessors, np.dtype(self.dtype), ask.where.threads or 1,
-        )  # fmt: skip
-
-    def slot(self) -> Slot:
-        """Return what this worker's own plan chooses for a tile."""
-        return _open_slot(self.ask, self.facts, self.form, self.grid.side)
-
-
 class Slot(NamedTuple):
     """What takes tiles through rounds on a worker, and about how fast."""
 
@@ -97,29 +74,57 @@ class Slot(NamedTuple):
     rate: float  # relaxations a second
 
 
-def _ends(vertices: range) -> tuple[int, int]:
-    return vertices.start, vertices.stop
+class TileDevices(NamedTuple):
+    """What workers take tiles through rounds by: each opens the first device that it has."""
+
+    plans: tuple[TilePlan, ...]  # of closing a tile, the best first; the last has to do
+    form: MatrixForm
+    nonnegative: bool  # no weight is below zero
+
+    def open(self) -> Slot:
+        """Open the device of this worker, once."""
+        return _open_slot(self)
 
 
 @lru_cache(maxsize=4)
-def _open_slot(ask: Ask, facts: Facts, form: MatrixForm, side: int) -> Slot:
-    side, threads = min(side, facts.n), ask.where.threads or 1
-    tile = replace(facts, n=side, m=side * side, csc=False, device="cpu", prepared=None)
-    ask = ask.but(
-        problem="closure", method="tiled", sources=None, limited=False, given=True, options=(),
-        deterministic=False, threads=threads,
-    )  # fmt: skip
-    plan = plan_call(tile, ask)
-    device = plan.device
-    if device == "cpu":
-        from kleene.backends.cpu.closure_tiles import CpuTiles
+def _open_slot(devices: TileDevices) -> Slot:
+    *better, last = devices.plans
+    plan, side, seconds = next(filter(_has_room, better), last)
+    require_device(plan.device, live_machine())
+    require_memory(plan.memory, f"a tile of {side:,} vertices", "workers with more memory")
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    open_tiles = method.load_tiles()
+    engine = open_tiles(devices.form, plan.first_device, plan.threads, devices.nonnegative)
+    return Slot(engine, side**3 / seconds)
 
-        seconds = searched_seconds(tile, ask, threads)
-        return Slot(CpuTiles(form, threads), side**3 / seconds)
-    from kleene.backends.cuda.closure_tiles import DeviceTiles
 
-    seconds = gpu_cost(replace(tile, device=device), ask, "tiled").total
-    return Slot(DeviceTiles(plan.first_device, form, facts.min_weight >= 0), side**3 / seconds)
+def _has_room(tile: TilePlan) -> bool:
+    """Return whether the GPU of a plan is here, with room for a tile and two factors."""
+    plan, machine = tile.plan, live_machine()
+    if plan.device not in machine.devices:
+        return False
+    return (machine.free_gpu_memory(plan.first_device) or 0) > _STEP_TILES * plan.device_memory
+
+
+class TileWork(NamedTuple):
+    """All that workers need to know of a closure, beside its graph."""
+
+    work: Work  # without the graph; each task takes some of its rows
+    devices: TileDevices
+    grid: TileGrid
+
+    @property
+    def engine(self) -> TileEngine:
+        """What takes tiles through rounds on this worker."""
+        return self.devices.open().engine
+
+    def rows(self, shared: SharedGraph, first: int, stop: int) -> Work:
+        """Return the work on some rows of the graph that this worker has."""
+        graph = _graph(shared)
+        sources = np.arange(first, stop, dtype=graph.id_dtype)
+        call = self.work.call._replace(graph=graph, sources=sources)
+        return self.work._replace(call=call, first=first)
 
 
 def _graph(shared: SharedGraph) -> Graph:
@@ -141,13 +146,14 @@ def has_graph(shared: SharedGraph, dask_worker: Any) -> bool:
 def fill_tile(i: int, j: int, shared: SharedGraph, work: TileWork) -> Tile:
     """Make a tile of the matrix of arcs."""
     rows, columns = work.grid.vertices(i), work.grid.vertices(j)
-    return arc_tile(work.task(_graph(shared), rows), work.form, rows, columns)
+    own = work.rows(shared, rows.start, rows.stop)
+    return arc_tile(closure_task(own.call, own.plan), work.devices.form, rows, columns)
 
 
 def take_round_column(i: int, tile: Tile, k: int, work: TileWork) -> Column:
     """Return the columns of round k in the i-th row of tiles; on the diagonal, close it."""
     own, part = work.grid.round(k)
-    column = take_column(work.slot().engine, tile, part, i == own)
+    column = take_column(work.engine, tile, part, i == own)
     if column is None:
         raise CycleFoundError("a negative cycle")
     return column
@@ -157,7 +163,7 @@ def relax_round_panel(j: int, tile: Tile, column: Column, k: int, work: TileWork
     """Return the rows of round k in the j-th column of tiles, relaxed through the diagonal."""
     own, part = work.grid.round(k)
     assert column.closed is not None  # it is that of the diagonal
-    return relax_panel(work.slot().engine, tile, column.closed, part, j == own)
+    return relax_panel(work.engine, tile, column.closed, part, j == own)
 
 
 def relax_round_tile(
@@ -165,12 +171,12 @@ def relax_round_tile(
 ) -> Tile:
     """Return a tile of the i-th row of tiles after round k."""
     own, part = work.grid.round(k)
-    return relax_tile(work.slot().engine, tile, column.values, panel, part if i == own else None)
+    return relax_tile(work.engine, tile, column.values, panel, part if i == own else None)
 
 
 def check_diagonal(tile: Tile, work: TileWork) -> None:
     """Raise an error if a tile of the diagonal shows a cycle that appeared late."""
-    if work.form.semiring == "min_plus" and (np.diagonal(tile.values) < 0).any():
+    if work.devices.form.semiring == "min_plus" and (np.diagonal(tile.values) < 0).any():
         raise CycleFoundError("a negative cycle")
 
 
@@ -187,41 +193,45 @@ def load_tile(i: int, j: int, checkpoint: Checkpoint) -> Tile:
 # ---- rows of the answer -------------------------------------------------------------------------
 
 
-def finish_band(
-    piece: Piece, tiles: list[Tile], shared: SharedGraph, work: TileWork, writer: StoreWriter
-) -> Receipt:
+def finish_band(piece: Piece, tiles: list[Tile], shared: SharedGraph, work: TileWork) -> Receipt:
     """Write the rows of a band of closed tiles to the store."""
-    task = work.task(_graph(shared), range(piece.first, piece.stop))
     values = np.concatenate([tile.values for tile in tiles], axis=1)
     links = None
-    if task.predecessors:
+    if tiles[0].predecessors is not None:
         links = np.concatenate([tile.predecessors for tile in tiles], axis=1)
-    answer = finish_rows(work.form, task, values, links)
-    assert answer is not None  # the diagonal was checked
-    return _write(task, answer, piece, work, writer)
+
+    def closed(task: Task) -> Answer:
+        answer = finish_rows(work.devices.form, task, values, links)
+        assert answer is not None  # the diagonal was checked
+        return answer
+
+    return _write(piece, closed, shared, work)
 
 
-def search_band(piece: Piece, shared: SharedGraph, work: TileWork, writer: StoreWriter) -> Receipt:
+def search_band(piece: Piece, shared: SharedGraph, work: TileWork) -> Receipt:
     """Write rows that are searched for, where lengths cannot be closed as a matrix."""
-    task = work.task(_graph(shared), range(piece.first, piece.stop))
-    return _write(task, johnson(task), piece, work, writer)
+    return _write(piece, johnson, shared, work)
 
 
 def _write(
-    task: Task, answer: Answer, piece: Piece, work: TileWork, writer: StoreWriter
+    piece: Piece, rows_of: Callable[[Task], Answer], shared: SharedGraph, work: TileWork
 ) -> Receipt:
     """Write rows as a call returns them; prove one of them, where that takes little time."""
-    answer = complete_rows(task, answer, work.ask.what.deterministic)
-    graph = task.graph
-    seconds = len(task.sources) * float(graph.n) ** 2 / work.slot().rate
-    if graph.m * _PROOF <= _PROOF_PART * seconds:
-        claim = PathValues(
-            graph, task.semiring, task.sources, answer.values, answer.predecessors,
-            answer.horizons, False, None, task.limit,
-        )  # fmt: skip
-        verify(claim, sample=1, seed=piece.index)
-    kept = stored_columns(answer, work.targets)
-    return writer.write(piece, kept.values, kept.predecessors)
+    own = work.rows(shared, piece.first, piece.stop)._replace(pieces=(piece,))
+
+    def prove(pieces: Sequence[Piece], call: Call, part: Part) -> None:
+        graph, answer = call.graph, part.answer
+        seconds = len(call.sources) * float(graph.n) ** 2 / work.devices.open().rate
+        if graph.m * _PROOF <= _PROOF_PART * seconds:
+            claim = PathValues(
+                graph, SEMIRINGS[own.plan.semiring], call.sources, answer.values,
+                answer.predecessors, answer.horizons, False, None, own.limit,
+            )  # fmt: skip
+            verify(claim, sample=1, seed=piece.index)
+
+    receipts: list[Receipt] = []
+    own.run(lambda piece, receipt: receipts.append(receipt), look=prove, rows_of=rows_of)
+    return receipts[0]
 
 
 # ---- before the rounds --------------------------------------------------------------------------
@@ -229,10 +239,11 @@ def _write(
 
 def find_cycle(shared: SharedGraph, work: TileWork) -> None:
     """Raise NegativeCycleError if there is a negative cycle that is not one of rounding."""
-    potentials(work.task(_graph(shared), range(work.grid.n)))
+    own = work.rows(shared, 0, work.grid.n)
+    potentials(closure_task(own.call, own.plan))
 
 
-def measure_slot(work: TileWork, dask_worker: Any) -> tuple[int, float]:
+def measure_slot(devices: TileDevices, dask_worker: Any) -> tuple[int, float]:
     """Return the bytes for each task of a worker, 0 without a limit, and relaxations a second."""
     memory = dask_worker.memory_manager.memory_limit or 0
-    return memory // dask_worker.state.nthreads, work.slot().rate
+    return memory // dask_worker.state.nthreads, devices.open().rate

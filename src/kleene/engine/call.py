@@ -134,6 +134,10 @@ class Call(NamedTuple):
         """Whether a form of the graph is asked for the values of the targets alone."""
         return self.targets is not None and (self.out is None or self.by_form)
 
+    def bare(self, ask: Ask) -> Call:
+        """Return the call as it travels to processes that have the graph."""
+        return self._replace(ask=ask, graph=None, form=None, on=None, out=None, progress=None)  # type: ignore[arg-type]
+
 
 class Part(NamedTuple):
     """What came of some pieces: rows of an answer, or the values of pairs and their paths."""
@@ -176,7 +180,7 @@ class Writer:
     #: Whether pieces come together where all rows cost no more than some.
     together = False
 
-    #: Whether progress counts the steps of the method, and not the rows that are done.
+    #: Whether progress is the steps that the method reports, and not how many rows are done.
     tells_steps = False
 
     #: Whether each of several devices computes a piece of its own, instead of rows of every piece.

@@ -2,7 +2,7 @@
 
 ``explain`` makes the call itself. Where the plan is made and work would begin, ``show`` hands the
 plan to it instead, so that what is explained is what would run. Until then a call that is explained
-learns cheap facts only: no vertices are put into order, and nothing is opened or written.
+learns cheap facts only: no vertices are put into order, and nothing is written.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from kleene.planning.plan import Plan, plan_call, with_notes
 from kleene.planning.rules import choose_method, unknown_method
 from kleene.prepared.known import Known
 from kleene.registry import find
-from kleene.registry.method import PartForm
 from kleene.system.device_names import INDEXED
 
 __all__ = [
-    "EXPLAINING", "Planned", "as_planned_here", "explained", "forms_made", "plan_value", "planned",
+    "EXPLAINING", "Planned", "as_planned_here", "explained", "plan_value", "planned",
     "planned_for_workers", "show", "show_call",
 ]  # fmt: skip
 
@@ -66,18 +65,14 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
     return Planned(plan, time.perf_counter() - began)
 
 
-def forms_made(plan: Plan) -> tuple[PartForm, ...]:
-    """Return what the parts of an answer by this plan may be."""
-    method = find(plan.problem, plan.method, plan.device)
-    return () if method is None else method.makes
-
-
 def plan_value(facts: Facts, ask: Ask, graph: Graph | None = None, hops: bool = False) -> Plan:
     """Plan a call whose answer has no rows, by facts; ``graph`` may be looked at closer."""
     plan = plan_call(facts, ask)
     if plan.method == "prepared" and graph is not None:
         plan = _look_closer(graph, ask, plan, hops)
-    return plan if not EXPLAINING.on else show(plan)
+    if EXPLAINING.on:
+        show(plan)
+    return plan
 
 
 # ---- plans that are explained -------------------------------------------------------------------

@@ -64,7 +64,7 @@ def solve(
         pieces = sink.open(call, plan)
         work = Work(call, plan, pieces, sink.writer, limit)
         began = perf_counter() - looked
-        has_clock = plan.device in devices.MEASURED and call.on is None and len(pieces) > 0
+        has_clock = plan.device in devices.MEASURED and runner is None and len(pieces) > 0
         if runner is None and work.writer.apart and len(plan.devices) > 1:
             from kleene.engine.devices import on_devices  # few calls need it
 

@@ -27,7 +27,7 @@ from kleene.engine.pieces import Piece
 from kleene.errors import MemoryBudgetError
 from kleene.graph.incoming import IncomingArcs
 from kleene.planning.plan import Plan
-from kleene.registry import Method, find
+from kleene.registry import find
 
 if TYPE_CHECKING:
     from kleene.system.threads import Future, ThreadPool
@@ -69,12 +69,14 @@ class Work(NamedTuple):
         record: Callable[[Piece, Any], object],
         report: Progress | None = None,
         look: Callable[[Sequence[Piece], Call, Part], object] | None = None,
+        rows_of: Callable[[Task], Answer] | None = None,
     ) -> None:
         """Compute the pieces, and hand their receipts to ``record``.
 
         A writer that is ``behind`` writes a part while the next one is computed, in a thread that
         Ctrl-C does not interrupt and that records. What was computed is written and recorded also
-        when the work on the next part fails. ``look`` sees each part before it is written.
+        when the work on the next part fails. ``look`` sees each part before it is written;
+        ``rows_of`` is that of ``compute``.
         """
 
         def write(group: Sequence[Piece], part: Part, call: Call) -> None:
@@ -87,7 +89,8 @@ class Work(NamedTuple):
         plan, writer = self.plan, self.writer
         searches = plan.method == "direction_optimizing" and plan.device == "cpu"
         pieces = self.pieces
-        together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
+        alone = len(pieces) == 1 or rows_of is not None
+        together = [[piece] for piece in pieces] if alone else groups(plan, pieces, writer)
         tell = None
         if report is not None and not writer.tells_steps:
             tell = _Told(report, self.total, pieces)
@@ -99,7 +102,7 @@ class Work(NamedTuple):
                 shown = report if tell is None else tell.part(group)
                 incoming = incoming_arcs(call) if searches else None
                 began = perf_counter()
-                part = compute(call, plan, self.limit, memory, shown)
+                part = compute(call, plan, self.limit, memory, shown, rows_of)
                 if incoming is not None and not incoming.note:
                     incoming.record(perf_counter() - began)
                 if tell is not None:
@@ -166,16 +169,18 @@ def compute(
     limit: int | float | None,
     memory: Array | None = None,
     report: Progress | None = None,
+    rows_of: Callable[[Task], Answer] | None = None,
 ) -> Part:
-    """Return the rows of a call's sources, or what a prepared graph or a computation answers."""
+    """Return the rows of a call's sources, or what a prepared graph or a computation answers.
+
+    ``rows_of`` gives rows that are there, those of a closed matrix: no method is run for them.
+    """
     if call.computes is not None:
         return Part(call.computes.compute(call, plan, report))
     if plan.form != "arcs":
         assert call.form is not None
         return call.form._compute(call, plan, memory, report)
     ask, what = call.ask, call.ask.what
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
     keep = ask.output.keep == "device"
     task = Task(
         call.graph.transpose() if call.reverse else call.graph,
@@ -193,7 +198,10 @@ def compute(
         # What is changed on the host afterwards is copied back to the device.
         keep=keep and not what.deterministic,
     )
-    answer = _run(method, task, plan, ask.where.options, bool(ask.where.devices))
+    if rows_of is None:
+        answer = _run(task, plan, ask.where.options, bool(ask.where.devices))
+    else:
+        answer = rows_of(task)
     if limit is not None:
         answer = apply_limit(task, answer)
     if what.deterministic:
@@ -202,13 +210,14 @@ def compute(
 
 
 def _run(
-    method: Method,
     task: Task,
     plan: Plan,
     options: tuple[tuple[str, int], ...],
     every: bool,
 ) -> Answer:
-    """Run a method, on the devices of its plan."""
+    """Run the method of a plan, on its devices."""
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
     run: Callable[[Task], Answer] = method.load()
     if options:
         run = partial(run, **dict(options))

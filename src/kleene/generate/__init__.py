@@ -28,3 +28,7 @@ __all__ = [
     "tree",
     "uniform",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -74,11 +74,23 @@ def as_array(values: ArrayLike, name: str, matrix: bool = False) -> Array:
     if array.dtype == object:
         names = f"; {_FOR_NAMES}" if name in ("sources", "targets") else ""
         one = next((value for value in array.flat if type(value) not in (int, float, bool)), None)
+        if isinstance(one, str):
+            raise _text(name, one)
         raise GraphError(
             f"{name} holds Python objects, such as {str(one)[:40]!r} of the type "
             f"{type(one).__name__}; pass numbers of one type, without None{names}"
         )
     return array
+
+
+def _text(name: str, one: str) -> GraphError:
+    """Return the error for text in place of numbers."""
+    if name in ("sources", "targets"):
+        return GraphError(Code(name), f" must hold vertex ids, not names; {_FOR_NAMES}")
+    return GraphError(
+        f"{name} holds text, such as {one[:40]!r}; make numbers of it first, as by "
+        "pandas.to_numeric(column)"
+    )
 
 
 def is_masked(thing: Any) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
@@ -137,7 +149,7 @@ def as_ids(values: ArrayLike, name: str) -> Array:
             raise GraphError(f"{name}[{at}] is {array[at]}, which is not an integer vertex id")
         return array.astype(np.int64)
     if array.dtype.kind in "US":
-        raise GraphError(Code(name), f" must hold vertex ids, not names; {_FOR_NAMES}")
+        raise _text(name, str(array[0]))
     if array.dtype.kind not in "iu":
         raise GraphError(Code(name), f" must hold integer vertex ids, not {array.dtype}")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
@@ -155,6 +167,8 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
     if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
         at = np.unravel_index(int(array.argmax()), array.shape)
         raise GraphError(f"{name} holds {array[at]}, too large for int64; pass weights as float64")
+    if array.dtype.kind in "US" and array.size:
+        raise _text(name, str(array.flat[0]))
     dtype = weight_dtype(array.dtype, name)
     if array.dtype.itemsize > dtype.itemsize:  # long double
         with np.errstate(over="ignore"):

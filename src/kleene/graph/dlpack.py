@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.graph.foreign_columns import as_numpy
+from kleene.graph.foreign_columns import as_numpy, require_plain
 
-__all__ = ["is_foreign", "library_of", "on_gpu", "to_library", "to_numpy", "without_gradients"]
+__all__ = ["is_foreign", "library_of", "on_gpu", "to_library", "to_numpy"]
 
 Array = NDArray[Any]
 
@@ -34,14 +34,10 @@ def _on_host(array: Any) -> bool:
     return int(array.__dlpack_device__()[0]) in _HOST_MEMORY
 
 
-def without_gradients(value: Any) -> Any:
-    """Return an array of PyTorch without its gradients, all else unchanged."""
-    return value.detach() if hasattr(value, "detach") else value
-
-
 def on_gpu(value: Any) -> bool:
     """Return whether this is an array in the memory of a GPU."""
-    return hasattr(without_gradients(value), "__cuda_array_interface__")
+    require_plain(value, "the array")
+    return hasattr(value, "__cuda_array_interface__")
 
 
 def library_of(array: Any) -> Any:
@@ -56,9 +52,9 @@ def to_numpy(value: Any) -> Any:
 
     Anything else is returned unchanged.
     """
-    if not is_foreign(value):
-        return as_numpy(value, "the array")
-    array = without_gradients(value)
+    array = as_numpy(value, "the array")
+    if not is_foreign(array):
+        return array
     if _on_host(array):
         return np.from_dlpack(array)
     for download in ("get", "cpu"):  # CuPy, PyTorch

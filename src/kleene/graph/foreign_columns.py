@@ -1,4 +1,4 @@
-"""Columns of Arrow and Polars as NumPy arrays, in which no null is a value.
+"""Columns of Arrow and Polars as NumPy arrays, in which no null is a value; tensors that may be.
 
 What these libraries give NumPy by themselves is not safe: a null of a chunked dictionary takes the
 dictionary's last value (the code of a null is -1), and texts of fixed width lose the NULs that they
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 
-__all__ = ["as_numpy"]
+__all__ = ["as_numpy", "require_plain"]
 
 Array = NDArray[Any]
 
@@ -24,6 +24,8 @@ Array = NDArray[Any]
 def as_numpy(values: Any, name: str) -> Any:
     """Return a column or table of Arrow or Polars as a NumPy array, anything else unchanged."""
     library = type(values).__module__.partition(".")[0]
+    if library == "torch":
+        require_plain(values, name)
     try:
         if library == "pyarrow" and hasattr(values, "null_count"):
             return _from_arrow(values)
@@ -41,6 +43,19 @@ def as_numpy(values: Any, name: str) -> Any:
             "bits, float64 or text"
         ) from error
     return values
+
+
+def require_plain(values: Any, name: str) -> None:
+    """Refuse tensors of PyTorch that an answer would lose something of: gradients, or indices."""
+    if getattr(values, "requires_grad", False):
+        raise GraphError(
+            f"{name} requires gradients, which are not computed here; pass tensor.detach()"
+        )
+    if not str(getattr(values, "layout", "torch.strided")).endswith("strided"):
+        raise GraphError(
+            f"{name} is a sparse tensor; make a graph of its arcs, with t = tensor.coalesce(): "
+            "Graph.from_edges(*t.indices(), t.values())"
+        )
 
 
 def _errors_of(library: str) -> tuple[type[Exception], ...]:

@@ -29,8 +29,9 @@ def is_one_vertex(vertex: Any) -> bool:
     """Return whether this is one vertex: a number, a text, a tuple or another hashable object."""
     if isinstance(vertex, (str, bytes, int, float, tuple, np.generic)):
         return True
-    several = isinstance(vertex, range) or hasattr(vertex, "__array__")
-    return isinstance(vertex, Hashable) and not several
+    if hasattr(vertex, "__array__"):
+        return getattr(vertex, "ndim", 1) == 0
+    return isinstance(vertex, Hashable) and not isinstance(vertex, range)
 
 
 class LabelIndex:
@@ -59,6 +60,8 @@ class LabelIndex:
                 found = None
             if found is not None and isinstance(label, bool) == isinstance(labels[found], bool):
                 return found  # True == 1, but they are not the same label
+        if hasattr(label, "__array__") and not isinstance(label, np.generic) and label.ndim == 0:
+            return self.position(label.item())  # an array or tensor of one number, without axes
         self._refuse(label)
 
     def positions(self, labels: Iterable[Any]) -> Array:

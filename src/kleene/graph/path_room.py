@@ -1,8 +1,8 @@
 """How long paths may be in a type, with room for what methods form on the way.
 
 In integers, half of the largest value stands for "no path" in many methods, so that no sum with it
-wraps. In floats, methods on matrices add two paths; Johnson's algorithm adds two potentials to a
-path, and rounding comes on top.
+wraps. In 32 bits it is no length, since 64 bits are at hand. In floats, methods on matrices add two
+paths; Johnson's algorithm adds two potentials to a path, and rounding comes on top.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def holds(dtype: np.dtype[Any], path_bound: int | float) -> bool:
     """Can this type hold every path length, and the sums that methods make of several?"""
     if dtype.kind == "f":
         return _ROOM["f"] * float(path_bound) < float(np.finfo(dtype).max)
-    return _ROOM["i"] * path_bound < np.iinfo(dtype).max
+    return _ROOM["i"] * path_bound < np.iinfo(dtype).max - (dtype.itemsize < 8)
 
 
 def safe_length(dtype: np.dtype[Any]) -> int | float:
@@ -34,7 +34,7 @@ def safe_length(dtype: np.dtype[Any]) -> int | float:
     """
     if dtype.kind == "f":
         return float(np.finfo(dtype).max) / _ROOM["f"]
-    return int(np.iinfo(dtype).max) // _ROOM["i"]
+    return int(np.iinfo(dtype).max) // _ROOM["i"] - (dtype.itemsize < 8)
 
 
 def beyond(dtype: np.dtype[Any], reach: int | float, safe: int | float | None = None) -> str:

@@ -13,6 +13,7 @@ from kleene.graph import checks
 from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
 from kleene.graph.frozen import adopt, frozen
 from kleene.graph.no_path import no_path
+from kleene.graph.path_room import holds
 from kleene.graph.rows import EdgeRows
 from kleene.graph.statistics import Statistics
 from kleene.system.cached_property import cached_property
@@ -62,7 +63,9 @@ class Storage:
         """Make the CSR arrays of a graph that was made from a matrix."""
         arcs = self.__dict__.get("_dense_arcs")
         if arcs is None or name not in ("neighbors", "weights"):
-            raise AttributeError(f"a Graph has no attribute {name!r}", name=name, obj=self)
+            from kleene.system.hints import missing
+
+            raise AttributeError(missing(self, name), name=name, obj=self)
         _, neighbors, weights = map(adopt, arcs.csr())
         self.__dict__.update(neighbors=neighbors, weights=weights)
         return self.__dict__[name]
@@ -96,7 +99,7 @@ class Storage:
     def fits_int32(self) -> bool:
         """Whether weights are integers and the sum of any two path lengths fits in int32."""
         kind = "i" if self.weight_dtype is None else self.weight_dtype.kind
-        return kind == "i" and 2 * self.stats.path_bound < np.iinfo(np.int32).max
+        return kind == "i" and holds(np.dtype(np.int32), self.stats.path_bound)
 
     @property
     def id_dtype(self) -> np.dtype[Any]:

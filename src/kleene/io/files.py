@@ -273,6 +273,12 @@ def detect_format(source: Source, named: str | None = None) -> Format:
     if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
         return EDGE_LIST
     source.require_utf8()
+    if source.suffix in (".geojson", ".json"):
+        raise FormatError(
+            f"{source.name}: GeoJSON and JSON draw a network and do not say what meets what; make "
+            "a table with a row per street, the names of its two ends and its length, as OSMnx or "
+            "GeoPandas do"
+        )
     raise FormatError(
         f"{source.name}: cannot detect the format. For an edge list, pass ",
         Code('format="edge_list"'),

@@ -20,7 +20,7 @@ from kleene.graph.no_path import no_path
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source
-from kleene.system.npy_header import LONGEST_HEADER, MAGIC, NpyHeader
+from kleene.system.npy_header import LONGEST_HEADER, MAGIC, NpyHeader, write_header
 
 __all__ = ["NPY"]
 
@@ -50,9 +50,7 @@ def write(graph: Graph, sink: Sink) -> None:
         require_memory(matrix.nbytes, f"a copy of {graph.n:,} rows", "write .npz")
         matrix = matrix.copy()
         np.fill_diagonal(matrix, no_path(matrix.dtype))
-    np.lib.format.write_array_header_1_0(
-        sink.file, np.lib.format.header_data_from_array_1_0(matrix)
-    )
+    write_header(sink.file, matrix.dtype, matrix.shape)
     sink.write(matrix.reshape(-1).view(np.uint8).data)
 
 

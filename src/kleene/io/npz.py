@@ -21,7 +21,7 @@ from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.frozen import adopt
 from kleene.io.format import Format
-from kleene.io.npz_mapped import ENCRYPTED, map_member
+from kleene.io.npz_mapped import ENCRYPTED, as_written, map_member
 from kleene.io.npz_rows import ROW_ENTRIES, entries_of_rows, rows_of_entries
 from kleene.io.sink import Sink
 from kleene.io.source import Source
@@ -317,7 +317,7 @@ def graph_entries(graph: Graph, rows: bool = True) -> dict[str, Any]:
 
 def write(graph: Graph, sink: Sink, *, compressed: bool = False, rows: bool = True) -> None:
     save = np.savez_compressed if compressed else np.savez
-    save(sink.file, **graph_entries(graph, rows))
+    save(as_written(sink.file), **graph_entries(graph, rows))
 
 
 def _storable(labels: NDArray[Any] | None) -> NDArray[Any] | None:

@@ -6,10 +6,13 @@ archive is an ordinary one otherwise: NumPy loads it, and so do programs that op
 
 from __future__ import annotations
 
+import os
+import stat
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import IO, Any
 
 import numpy as np
@@ -17,7 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.system.npy_header import LONGEST_HEADER, NpyHeader
 
-__all__ = ["ENCRYPTED", "begin_of_member", "is_stored", "map_member", "write_aligned"]
+__all__ = [
+    "ENCRYPTED",
+    "as_written",
+    "begin_of_member",
+    "is_stored",
+    "map_member",
+    "write_aligned",
+]
 
 _ALIGNMENT = 64  # bytes; headers of .npy are a multiple of it
 _LOCAL_HEADER = struct.Struct("<4s22xHH")  # signature, lengths of name and extra field
@@ -26,6 +36,18 @@ _EXTRA_HEADER = struct.Struct("<HH")
 _PADDING_ID = 0xD935  # of an extra field that only aligns, as in Android's packages
 _SIZES_BYTES = 20  # of the extra field that zipfile adds for sizes of 64 bits
 ENCRYPTED = 1  # a flag of a member
+
+
+def as_written(file: IO[bytes]) -> Any:
+    """Return what an archive may be written to: of a device, which is at no position, its writes.
+
+    ``/dev/null`` is always at byte 0, and archives tell by the position how long they are.
+    """
+    try:
+        is_device = stat.S_ISCHR(os.fstat(file.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):  # in memory
+        is_device = False
+    return SimpleNamespace(read=None, write=file.write, flush=file.flush) if is_device else file
 
 
 def write_aligned(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
@@ -37,7 +59,7 @@ def write_aligned(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
     arrays : mapping
         Arrays by name, without objects.
     """
-    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
+    archive = zipfile.ZipFile(as_written(file), "w", zipfile.ZIP_STORED)
     try:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy")  # of 1980: no time of writing

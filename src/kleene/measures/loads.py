@@ -14,6 +14,7 @@ from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
+from kleene.measures.loads_proof import add_up, cost, verify_loads
 from kleene.planning.plan import Plan
 from kleene.results.long_table import LongTable
 from kleene.results.tables import BLOCK, Block, label_column
@@ -21,23 +22,9 @@ from kleene.results.verify import Proof
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
 
-__all__ = ["Demand", "Loads", "Unassigned", "add_up", "cost"]
+__all__ = ["Demand", "Loads", "Unassigned"]
 
 Array = NDArray[Any]
-
-
-def add_up(places: Array, flows: Array, count: int) -> Array:
-    """Return the sum of the flows at each of so many places: float64, also where there are none."""
-    return np.bincount(places, flows, minlength=count).astype(np.float64, copy=False)
-
-
-def cost(task: LoadsTask, arcs: Array, magnitudes: bool = False) -> float:
-    """Return the sum of flows times lengths, or their magnitudes; inf if it is too large."""
-    weights = task.graph.weights
-    if task.hops or weights is None:
-        return float(arcs.sum())
-    with np.errstate(over="ignore"):
-        return float((arcs * (np.abs(weights) if magnitudes else weights)).sum())
 
 
 class Demand(NamedTuple):
@@ -276,8 +263,6 @@ class Loads(LongTable):
         >>> print(kl.loads(kl.generate.path(4), ([0, 3], [2, 1], [5, 2])).verify())
         proved: all 2 sources, 6 arcs each, flow conserved at every vertex, in ... s
         """
-        from kleene.measures.loads_proof import verify_loads
-
         return verify_loads(self, sample, seed)
 
     def _ends(self, vertices: Array) -> Array:

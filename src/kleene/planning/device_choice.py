@@ -15,7 +15,7 @@ from kleene.system.formatting import format_bytes
 from kleene.system.machine import Machine
 from kleene.system.suggestions import no_such
 
-__all__ = ["choose_device", "require_device_name"]
+__all__ = ["choose_device", "require_device", "require_device_name"]
 
 #: The GPU must be faster by this factor, since estimates are rough and from other machines; for a
 #: graph that the user placed on the GPU, by the second.
@@ -34,17 +34,17 @@ def choose_device(facts: Facts, ask: Ask, machine: Machine) -> tuple[str, str]:
         require_device_name(ask.where.device)
         if not methods(ask.what.problem, ask.where.device):
             unknown_method(ask, [ask.where.device])
-        _require_device(ask.where.device, machine)
+        require_device(ask.where.device, machine)
         asked = names_in_words(ask.where.devices) or repr(ask.where.device)
         return ask.where.device, f"device {asked} was asked for"
     if ask.output.keep == "device":
-        _require_device("cuda", machine)
+        require_device("cuda", machine)
         return "cuda", "device cuda: the answer is to stay there"
     if not has_gpu_cost(ask.what.problem):  # light work: where the graph is
         hosts = [device for device in ("cpu", "reference") if _offers(device, ask)]
         if hosts and not _has(facts.device, ask):
             return hosts[0], f"device {hosts[0]}: {DEVICES[hosts[0]]}"
-        _require_device(facts.device, machine)
+        require_device(facts.device, machine)
         return facts.device, f"device {facts.device}: the graph is there"
     # The fastest kind of device that has the method; a GPU is compared with the others.
     offering = [device for device in machine.devices if _offers(device, ask)]
@@ -57,7 +57,7 @@ def choose_device(facts: Facts, ask: Ask, machine: Machine) -> tuple[str, str]:
         chosen = offering[0]
         return chosen, f"device {chosen}: {DEVICES[chosen]}" + (f"; {why}" if why else "")
     if find(ask.what.problem, ask.where.method, "cuda") is not None:
-        _require_device("cuda", machine)
+        require_device("cuda", machine)
     unknown_method(ask, machine.devices)
 
 
@@ -110,7 +110,8 @@ def _has(device: str, ask: Ask) -> bool:
     return find(ask.what.problem, ask.where.method, device) is not None
 
 
-def _require_device(device: str, machine: Machine) -> None:
+def require_device(device: str, machine: Machine) -> None:
+    """Raise DeviceError, with what is missing, unless a machine has a kind of device."""
     if device in machine.devices:
         return
     why = dict(machine.absent).get(device)

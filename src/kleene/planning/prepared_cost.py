@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kleene.graph.path_room import holds
 from kleene.planning.ask import Ask
 from kleene.planning.cost_model import (
     count_sources,
@@ -156,7 +157,7 @@ def _trips_seconds(ask: Ask, roots: int, triangles: float) -> float:
 def _computed(facts: Facts, ask: Ask) -> str:
     """Return the type of the values of pairs: see ``backends.cpu.prepared``."""
     dtype = choose_dtype(facts, ask)[0]
-    short = facts.weight_dtype in _EXACT and 2 * facts.path_bound < np.iinfo(np.int32).max
+    short = facts.weight_dtype in _EXACT and holds(np.dtype(np.int32), facts.path_bound)
     return "int32" if short and dtype == np.float64 else str(dtype)
 
 

@@ -29,6 +29,7 @@ ROWS = (
         tiled_closure_workspace,
         semirings=tuple(SEMIRINGS),
         rounds="kleene.backends.cpu.closure_rounds:open_rounds",
+        tiles="kleene.backends.cpu.closure_tiles:open_tiles",
         cuts="never",
     ),
     Method(
@@ -66,7 +67,12 @@ ROWS = (
         streams=True,
         makes=("rows", "block", "entries"),
     ),
-    replace(TILED_ON_GPU, problem="closure", semirings=tuple(SEMIRINGS)),
+    replace(
+        TILED_ON_GPU,
+        problem="closure",
+        semirings=tuple(SEMIRINGS),
+        tiles="kleene.backends.cuda.closure_tiles:open_tiles",
+    ),
     Method(
         "closure",
         "floyd_warshall",

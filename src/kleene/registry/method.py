@@ -61,6 +61,7 @@ class Method:
     answer: Callable[[Size], int] | None = None  # bytes of the answer, if not sources x n values
     in_place: str | None = None  # "module:function" for arrays that are on the device already
     rounds: str | None = None  # "module:function" for matrices in files: see dense_rounds
+    tiles: str | None = None  # "module:function" for tiles of workers: see closure_tiles
     unrecorded: bool = False  # no GPU has run its kernels yet: see variants.UNRECORDED
     makes: tuple[PartForm, ...] = ("rows",)
     cuts: Literal["rows", "never"] = "rows"
@@ -93,6 +94,11 @@ class Method:
         """Import the function that opens the engine for a matrix in files."""
         assert self.rounds is not None
         return _load(self.rounds)
+
+    def load_tiles(self) -> Callable[..., Any]:
+        """Import the function that opens the engine for tiles of a matrix."""
+        assert self.tiles is not None
+        return _load(self.tiles)
 
     def __str__(self) -> str:
         return f"{self.problem} {self.name} on {self.device}: {self.summary} ({self.origin})"

@@ -37,6 +37,7 @@ from kleene.results.tables import (
 from kleene.results.verify import Proof, verify
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
+from kleene.system.hints import hinted
 
 __all__ = ["Result", "Timings"]
 
@@ -305,6 +306,7 @@ class Result:
         walks, _ = self._walks(targets, source, "path")
         return Paths(self.graph, *walks)
 
+    @hinted
     def route(self, *ends: Hashable) -> Route:
         """Return a path with its arcs, table rows and coordinates.
 

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError, StorageError
 from kleene.system.formatting import format_bytes
 from kleene.system.interrupts import interrupt_first
+from kleene.system.npy_header import write_header
 
 if sys.platform != "win32":  # there, files of killed processes stay
     import fcntl
@@ -86,12 +87,11 @@ def atomic_array(
     The space is reserved first: a store to a mapped page that the disk has no room for would end
     the process by SIGBUS.
     """
-    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     with atomic_path(path) as beside:
         if not beside.is_file():
             raise RequestError(f"{path} is not a regular file, and cannot be mapped")
         with beside.open("r+b") as file:
-            np.lib.format.write_array_header_1_0(file, header)
+            write_header(file, dtype, shape)
             file.flush()
             start = file.tell()
             reserve_space(

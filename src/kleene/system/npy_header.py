@@ -3,8 +3,8 @@
 A header is a magic number, the length of a text, and the text: a dictionary of Python with the
 type, the order and the shape. NumPy parses it by ``ast``, which fails now and then where several
 threads do that (python/cpython#106905: ``SystemError`` before 3.11.8), so that a whole file would
-look damaged. Here regular expressions do, with the fields in any order; all modules that read
-``.npy`` files read them by this one.
+look damaged. Here regular expressions do, with the fields in any order; all modules that read or
+write ``.npy`` files do it by this one.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ __all__ = [
     "LONGEST_HEADER",
     "MAGIC",
     "NpyHeader",
+    "map_array",
     "read_array",
     "require_characters",
     "write_array",
+    "write_header",
 ]
 
 LONGEST_HEADER = 1 << 16  # bytes of a file that its header must be in
@@ -136,19 +138,35 @@ def read_array(file: IO[bytes]) -> NDArray[Any]:
     return header.arrange(items)
 
 
+def map_array(file: IO[bytes]) -> NDArray[Any]:
+    """Return the array at the place where a file on the disk is, mapped; it is behind it then.
+
+    Raises ValueError if there is none, or not all of it.
+    """
+    header = NpyHeader.read(file)
+    begin = file.tell()
+    items: NDArray[Any] = np.empty(0, header.dtype)
+    if header.items:  # there is something to map
+        items = np.memmap(file, header.dtype, "r", begin, (header.items,))
+    file.seek(begin + header.nbytes)
+    return header.arrange(items)
+
+
 def write_array(file: IO[bytes], array: NDArray[Any]) -> None:
     """Write an array of numbers as a part of a file on the disk, row by row.
 
     NumPy's own functions ask whether the file is a path; where Ctrl-C comes then, they take it for
     one, and raise a TypeError instead.
     """
-    fields = {
-        "descr": np.lib.format.dtype_to_descr(array.dtype),
-        "fortran_order": False,
-        "shape": array.shape,
-    }
-    np.lib.format.write_array_header_1_0(file, fields)
+    write_header(file, array.dtype, array.shape)
     file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """Write the header of an array whose rows come next; its length is a multiple of 64 bytes."""
+    descr = np.lib.format.dtype_to_descr(dtype)
+    fields = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, fields)
 
 
 def require_characters(items: NDArray[Any]) -> None:

@@ -10,6 +10,9 @@ A round takes all tiles through the vertices K, which are some of those of one t
 Tiles are large, so that a step takes about a second; K is small, since step 1 is for one worker
 alone. Tiles are never changed: a step returns a new one, so that it can be repeated anywhere. The
 bits of the answer depend on the rounds, and not on the tiles.
+
+Rows of a matrix in files, or streamed through a device, are tiles of full width, called bands
+(``dense_rounds``); these are relaxed in place.
 """
 
 from __future__ import annotations
@@ -51,6 +54,10 @@ class Tile(NamedTuple):
         """Return some rows, in the same memory."""
         which, links = slice(part.start, part.stop), self.predecessors
         return Tile(self.values[which], None if links is None else links[which])
+
+    def top(self, rows: int) -> Tile:
+        """Return the first rows, in the same memory."""
+        return self.rows(range(rows))
 
     def columns(self, part: range) -> Tile:
         """Return some columns, in the same memory."""

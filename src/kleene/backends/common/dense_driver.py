@@ -148,7 +148,7 @@ def finish_rows(
     """
     values = rows
     if form.lowest is not None or form.dtype == np.uint64:
-        values = np.empty((len(rows), task.graph.n), task.dtype)
+        values = task.empty_values()
         _export(form, task, rows, np.arange(len(rows), dtype=np.int32), values)
     if _shows_cycle(form, task, values):
         return None

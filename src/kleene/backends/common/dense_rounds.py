@@ -20,21 +20,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from kleene import _native
-from kleene.backends.common.dense_driver import MatrixForm
 from kleene.system.threads import Future, ThreadPool
 
+if TYPE_CHECKING:
+    from kleene.backends.common.closure_tiles import Tile
+
 __all__ = [
-    "BUFFERS", "RoundEngine", "RoundSplit", "RowBuffer", "RowSource", "RowTarget", "overlapped",
-    "pieces",
+    "BUFFERS", "RoundEngine", "RoundSplit", "RowSource", "RowTarget", "overlapped", "pieces",
 ]  # fmt: skip
 
-Array = NDArray[Any]
 Item = TypeVar("Item")
 
 #: Bands in memory: one is read, one is relaxed, one is written.
@@ -80,40 +77,17 @@ class RoundSplit(NamedTuple):
         return (2 * self.vertices + BUFFERS * self.band) * row
 
 
-class RowBuffer(NamedTuple):
-    """Memory for rows of the matrix and of its predecessors."""
-
-    values: Array
-    predecessors: Array | None
-
-    @classmethod
-    def empty(cls, form: MatrixForm, n: int, rows: int, paths: bool) -> RowBuffer:
-        """Return memory for so many rows."""
-        columns = -(-n // 64) if form.dtype == np.uint64 else n  # bits
-        links = np.empty((rows, n), np.int32) if paths else None
-        return cls(np.empty((rows, columns), form.dtype), links)
-
-    def top(self, rows: int) -> RowBuffer:
-        """Return the first rows."""
-        return self.part(range(rows))
-
-    def part(self, vertices: range, first: int = 0) -> RowBuffer:
-        """Return the rows of some vertices, where the first row is that of ``first``."""
-        which, links = slice(vertices.start - first, vertices.stop - first), self.predecessors
-        return RowBuffer(self.values[which], None if links is None else links[which])
-
-
 class RowSource(Protocol):
     """Where the rows of a round come from."""
 
-    def read(self, first: int, rows: RowBuffer) -> None:
+    def read(self, first: int, rows: Tile) -> None:
         """Read rows, from the first on; on any thread."""
 
 
 class RowTarget(Protocol):
     """Where the rows of a round go to."""
 
-    def write(self, first: int, rows: RowBuffer) -> None:
+    def write(self, first: int, rows: Tile) -> None:
         """Write rows; on any thread. They are on the disk, and recorded, when this returns."""
 
 
@@ -158,9 +132,9 @@ def pieces(ranges: Iterable[range], most: int) -> Iterator[range]:
 
 def overlapped(
     items: Iterable[Item],
-    buffers: list[RowBuffer],
-    read: Callable[[Item, RowBuffer], Any],
-    work: Callable[[Item, RowBuffer], Callable[[], Any]],
+    buffers: list[Tile],
+    read: Callable[[Item, Tile], Any],
+    work: Callable[[Item, Tile], Callable[[], Any]],
 ) -> None:
     """Read, work on and write items in turn, each of the three at the same time.
 
@@ -168,8 +142,8 @@ def overlapped(
     is used again.
     """
     free, left = deque(buffers), iter(items)
-    reading: deque[tuple[Item, RowBuffer, Future[Any]]] = deque()
-    writing: deque[tuple[RowBuffer, Future[Any]]] = deque()
+    reading: deque[tuple[Item, Tile, Future[Any]]] = deque()
+    writing: deque[tuple[Tile, Future[Any]]] = deque()
     with ThreadPool(2) as threads:
 
         def start_reads() -> None:

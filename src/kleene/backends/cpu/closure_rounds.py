@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 from kleene import _native
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm, threads_of
 from kleene.backends.common.dense_rounds import (
     BUFFERS,
     RoundEngine,
     RoundSplit,
-    RowBuffer,
     RowSource,
     RowTarget,
     overlapped,
@@ -69,17 +69,17 @@ class CpuRounds:
         """Take the rows that are missing in the target through a round; False at a cycle."""
         left = sum(map(len, missing))
         form, threads = self._form, self._threads
-        rows = RowBuffer.empty(form, self._n, len(vertices), self._paths)
+        rows = Tile.empty(form, len(vertices), self._n, self._paths)
         source.read(vertices.start, rows)
         panel = _native.closure_panel(form.semiring, *rows, self._n, vertices.start, threads)
         if panel is None:
             return False
         band = self._sizes.band
 
-        def read(band: range, buffer: RowBuffer) -> None:
+        def read(band: range, buffer: Tile) -> None:
             source.read(band.start, buffer.top(len(band)))
 
-        def relax(band: range, buffer: RowBuffer) -> Callable[[], Any]:
+        def relax(band: range, buffer: Tile) -> Callable[[], Any]:
             nonlocal left
             part = buffer.top(len(band))
             panel.relax(*part, band.start, threads)
@@ -87,13 +87,16 @@ class CpuRounds:
             report(left)
             return partial(target.write, band.start, part)
 
+        def write_panel(own: range) -> None:
+            first = vertices.start
+            target.write(own.start, rows.rows(range(own.start - first, own.stop - first)))
+
         before, after = range(vertices.start), range(vertices.stop, self._n)
         others = [*_common(missing, after), *_common(missing, before)]
-        buffers = [RowBuffer.empty(form, self._n, band, self._paths) for _ in range(BUFFERS)]
+        buffers = [Tile.empty(form, band, self._n, self._paths) for _ in range(BUFFERS)]
         with ThreadPool(1) as thread:  # writes the panel meanwhile
             writes = [
-                thread.submit(target.write, own.start, rows.part(own, vertices.start))
-                for own in pieces(_common(missing, vertices), band)
+                thread.submit(write_panel, own) for own in pieces(_common(missing, vertices), band)
             ]
             overlapped(pieces(others, band), buffers, read, relax)
             for written in writes:

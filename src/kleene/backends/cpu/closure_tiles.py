@@ -11,7 +11,12 @@ from kleene import _native
 from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
 
-__all__ = ["CpuTiles"]
+__all__ = ["CpuTiles", "open_tiles"]
+
+
+def open_tiles(form: MatrixForm, device: str, threads: int, nonnegative: bool) -> CpuTiles:
+    """Return the engine for tiles of this form."""
+    return CpuTiles(form, threads)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
-from kleene.backends.cuda.runtime.device import ceil_div
+from kleene.backends.cuda.runtime.interface import ceil_div
 from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Task
 from kleene.errors import RequestError

@@ -15,13 +15,13 @@ import numpy as np
 
 from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, plain_form
-from kleene.backends.cuda.runtime.device import (
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import (
     Device,
     HostArray,
     Kernel,
     ceil_div,
     ctype,
-    open_device,
     require_memory,
 )
 from kleene.backends.cuda.runtime.structs import struct_type

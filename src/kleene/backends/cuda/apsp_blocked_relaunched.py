@@ -21,7 +21,7 @@ import numpy as np
 
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.apsp_blocked_matrix import BlockedMatrix, run
-from kleene.backends.cuda.runtime.device import HostArray, ceil_div
+from kleene.backends.cuda.runtime.interface import HostArray, ceil_div
 from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Task
 

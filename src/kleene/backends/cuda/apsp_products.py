@@ -22,7 +22,7 @@ from functools import partial
 
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.apsp_products_matrix import Part, Products, run
-from kleene.backends.cuda.runtime.device import ceil_div
+from kleene.backends.cuda.runtime.interface import ceil_div
 from kleene.backends.cuda.tuning import apsp as tuning
 from kleene.backends.task import Task
 

@@ -13,14 +13,8 @@ import numpy as np
 
 from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, plain_form
-from kleene.backends.cuda.runtime.device import (
-    Array,
-    HostArray,
-    ceil_div,
-    ctype,
-    open_device,
-    require_memory,
-)
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, HostArray, ceil_div, ctype, require_memory
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.task import Task
 from kleene.errors import RequestError

@@ -20,7 +20,8 @@ import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.row_batches import largest_width
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, ceil_div
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.tuning import betweenness as tuning
 from kleene.backends.task import BetweennessTask

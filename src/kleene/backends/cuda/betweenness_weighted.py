@@ -24,7 +24,8 @@ from kleene.backends.cuda.betweenness import (
 )
 from kleene.backends.cuda.device_graph import DeviceGraph, Hubs, get_device_graph
 from kleene.backends.cuda.row_batches import largest_width
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div, ctype
 from kleene.backends.cuda.runtime.structs import Struct, constant, struct_type
 from kleene.backends.cuda.sssp_batched import BatchedDistances, group_width
 from kleene.backends.cuda.tuning import betweenness as tuning

@@ -17,7 +17,7 @@ import numpy as np
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows, pack_targets
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, require_memory
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div, require_memory
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.task import Task

@@ -8,7 +8,7 @@ from kleene.backends.answer import Answer
 from kleene.backends.cuda.bfs_levels import Counters, launch_threads, threads_for
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Argument, Device
+from kleene.backends.cuda.runtime.interface import Argument, Device
 from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.task import Task
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from numpy.typing import DTypeLike
 
-from kleene.backends.cuda.runtime.device import Argument, Array, Device, Kernel, ceil_div
+from kleene.backends.cuda.runtime.interface import Argument, Array, Device, Kernel, ceil_div
 from kleene.backends.cuda.tuning import bfs as tuning
 
 __all__ = ["Counters", "launch_threads", "threads_for"]

@@ -20,7 +20,8 @@ from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.bfs_search import pack_targets
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.row_batches import RowBuffers, fill_rows, largest_width, row_bytes
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.task import Task

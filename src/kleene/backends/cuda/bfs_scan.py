@@ -11,7 +11,7 @@ from kleene.backends.cuda.bfs_levels import Counters, launch_threads, threads_fo
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.prefix_scan import PrefixScan
-from kleene.backends.cuda.runtime.device import Device, ceil_div
+from kleene.backends.cuda.runtime.interface import Device, ceil_div
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.task import Task

@@ -13,7 +13,8 @@ from kleene.backends.answer import Answer
 from kleene.backends.common.engine_dtype import search_in_dtype
 from kleene.backends.cuda.device_graph import Arcs, DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div
 from kleene.backends.cuda.runtime.structs import Struct, struct_type
 from kleene.backends.task import Task
 

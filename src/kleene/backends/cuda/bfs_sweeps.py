@@ -11,7 +11,7 @@ from kleene.backends.answer import Answer
 from kleene.backends.cuda.bfs_levels import Counters, launch_threads
 from kleene.backends.cuda.bfs_search import BfsSearch, bfs_rows
 from kleene.backends.cuda.device_graph import Arcs, DeviceGraph
-from kleene.backends.cuda.runtime.device import Device
+from kleene.backends.cuda.runtime.interface import Device
 from kleene.backends.task import Task
 
 __all__ = ["edge", "spmv", "vertex_pull", "vertex_push"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.runtime.device import ceil_div
+from kleene.backends.cuda.runtime.interface import ceil_div
 from kleene.backends.cuda.tuning import closure as tuning
 
 __all__ = ["BandSplit", "Visit"]

@@ -9,7 +9,8 @@ import numpy as np
 
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.cuda.closure_layout import TileLayout
-from kleene.backends.cuda.runtime.device import Device, HostArray, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Device, HostArray
 from kleene.backends.cuda.runtime.structs import constant
 
 __all__ = ["across", "layout_for", "measure_ceiling", "run_in_registers", "start_values"]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from kleene.backends.cuda.row_batches import copy_threads, start_copies, wait_all
-from kleene.backends.cuda.runtime.device import Array, Device, Event, HostArray
+from kleene.backends.cuda.runtime.interface import Array, Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import ProductTask, Task
 from kleene.system.threads import Future, ThreadPool

@@ -14,7 +14,7 @@ import numpy as np
 from kleene.backends.cuda.closure_copies import copy_in, copy_out
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.runtime.device import Array, Device, Event, HostArray, Stream
+from kleene.backends.cuda.runtime.interface import Array, Device, Event, HostArray, Stream
 from kleene.backends.cuda.runtime.structs import Struct
 from kleene.backends.task import Task
 

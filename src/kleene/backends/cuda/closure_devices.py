@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from kleene.backends.cuda.closure_device_band import DeviceBand
 from kleene.backends.cuda.closure_kernels import DeviceRows
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.runtime.device import Array, Device, Stream, ceil_div, copy_between
+from kleene.backends.cuda.runtime.interface import Array, Device, Stream, ceil_div, copy_between
 from kleene.backends.cuda.runtime.timing import Share
 from kleene.errors import MemoryBudgetError
 from kleene.system.device_names import device_name

@@ -8,11 +8,12 @@ answer, or the call fails; it holds no rows of the computation if there is no me
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import MatrixForm, arc_matrix
-from kleene.backends.cuda.closure_tiled import close_in_place
 from kleene.backends.cuda.device_answer import answer_rows_on_device, kept_answer
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.task import Task
@@ -21,7 +22,7 @@ from kleene.errors import MemoryBudgetError
 __all__ = ["close_kept"]
 
 
-def close_kept(task: Task, form: MatrixForm) -> Answer | None:
+def close_kept(task: Task, form: MatrixForm, close_in_place: Callable[..., bool]) -> Answer | None:
     """Return the distances of all pairs, on the device; None where the host must complete them."""
     n = task.graph.n
     if (

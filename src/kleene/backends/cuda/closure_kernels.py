@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, ceil_div
 from kleene.backends.cuda.runtime.structs import Struct, constant, struct_type
 from kleene.backends.cuda.tuning import closure as tuning
 

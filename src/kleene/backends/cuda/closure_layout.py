@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.backends.cuda.runtime.device import ceil_div
+from kleene.backends.cuda.runtime.interface import ceil_div
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import closure as tuning
 

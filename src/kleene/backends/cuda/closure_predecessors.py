@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div, ctype
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.tuning import closure as tuning
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.dense_rounds import (
     RoundEngine,
     RoundSplit,
-    RowBuffer,
     RowSource,
     RowTarget,
 )
 from kleene.backends.cuda.closure_bands import BandSplit
 from kleene.backends.cuda.closure_layout import TileLayout
 from kleene.backends.cuda.closure_streamed import StreamedClosure, open_streamed
-from kleene.backends.cuda.closure_transfers import HostRows
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
@@ -55,7 +54,7 @@ class GpuRounds:
 
     def __init__(self, task: Task, form: MatrixForm, engine: StreamedClosure) -> None:
         self._task, self._engine = task, engine
-        self._like = RowBuffer.empty(form, task.graph.n, 1, task.predecessors)
+        self._like = Tile.empty(form, 1, task.graph.n, task.predecessors)
 
     @property
     def split(self) -> list[int]:
@@ -93,16 +92,13 @@ class GpuRounds:
 class _FileBands:
     """Bands that are read from a source and written to a target."""
 
-    def __init__(self, like: RowBuffer, source: RowSource, target: RowTarget) -> None:
-        self.like, self._source, self._target = HostRows(*like), source, target
+    def __init__(self, like: Tile, source: RowSource, target: RowTarget) -> None:
+        self.like, self._source, self._target = like, source, target
 
-    def load(self, threads: ThreadPool, first: int, to: HostRows) -> list[Future[None]]:
+    def load(self, threads: ThreadPool, first: int, to: Tile) -> list[Future[None]]:
         """Start to read rows, from the first on."""
-        rows = RowBuffer(to.matrix, to.predecessors)
-        return [threads.submit(self._source.read, first, rows)]
+        return [threads.submit(self._source.read, first, to)]
 
-    def save(self, threads: ThreadPool, first: int, rows: HostRows) -> list[Future[None]]:
+    def save(self, threads: ThreadPool, first: int, rows: Tile) -> list[Future[None]]:
         """Start to write rows."""
-        return [
-            threads.submit(self._target.write, first, RowBuffer(rows.matrix, rows.predecessors))
-        ]
+        return [threads.submit(self._target.write, first, rows)]

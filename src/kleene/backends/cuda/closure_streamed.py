@@ -26,17 +26,13 @@ from typing import Any
 
 import numpy as np
 
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.cuda.closure_bands import BandSplit, Visit
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.closure_transfers import (
-    HostBands,
-    HostMatrix,
-    HostRows,
-    HostTransfers,
-)
+from kleene.backends.cuda.closure_transfers import HostBands, HostMatrix, HostTransfers
 from kleene.backends.cuda.row_batches import copy_threads
-from kleene.backends.cuda.runtime.device import ON_THE_HOST, Device, Event, HostArray
+from kleene.backends.cuda.runtime.interface import ON_THE_HOST, Device, Event, HostArray
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Task
 from kleene.errors import MemoryBudgetError
@@ -96,7 +92,7 @@ class StreamedClosure:
 
     def run(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> bool:
         """Close the matrix; False on a negative cycle, which leaves it unusable."""
-        bands = HostMatrix(HostRows(matrix, predecessors))
+        bands = HostMatrix(Tile(matrix, predecessors))
         return self.run_visits(task, bands, list(self.cut.visits()))
 
     def run_visits(self, task: Task, bands: HostBands, visits: Sequence[Visit]) -> bool:
@@ -205,15 +201,15 @@ class StreamedClosure:
 
     # ---- copies ---------------------------------------------------------------------------------
 
-    def copy_in(self, buffer: DeviceRows, source: HostRows) -> None:
+    def copy_in(self, buffer: DeviceRows, source: Tile) -> None:
         """Copy host rows into a buffer and pad them with no_path."""
         device, stream = self.device, self._inward
-        view = buffer.host_view(source.matrix)
+        view = buffer.host_view(source.values)
         if self.layout.reordered:
             device.fill(buffer.words, 0xFF, stream)  # below all numbers after reordering
         elif view.nbytes < buffer.words.nbytes:
             self.kernels.clear(buffer.words, stream)
-        device.copy(view, source.matrix, stream)
+        device.copy(view, source.values, stream)
         if self.layout.reordered:
             self.kernels.reorder(buffer.words, stream)
         if buffer.predecessors is not None and source.predecessors is not None:
@@ -224,12 +220,12 @@ class StreamedClosure:
                 stream,
             )
 
-    def copy_out(self, buffer: DeviceRows, to: HostRows) -> None:
+    def copy_out(self, buffer: DeviceRows, to: Tile) -> None:
         """Copy rows to the host."""
         device, stream = self.device, self._outward
         if self.layout.reordered:
             self.kernels.reorder(buffer.words, stream)
-        device.copy(to.matrix, buffer.host_view(to.matrix), stream)
+        device.copy(to.values, buffer.host_view(to.values), stream)
         if buffer.predecessors is not None and to.predecessors is not None:
             device.copy(
                 to.predecessors,

@@ -34,16 +34,11 @@ from kleene.backends.cuda.closure_devices import (
     scatter,
     share_rows,
 )
+from kleene.backends.cuda.closure_kept import close_kept
 from kleene.backends.cuda.closure_layout import TileLayout
 from kleene.backends.cuda.closure_predecessors import recover, recovery_bytes
-from kleene.backends.cuda.runtime.device import (
-    Array,
-    Device,
-    Event,
-    HostArray,
-    open_device,
-    require_memory,
-)
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, Event, HostArray, require_memory
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Progress, Task
@@ -61,9 +56,7 @@ def tiled(task: Task) -> Answer:
     if form.method != "tiled":  # sums could wrap
         return apsp_naive.naive(task)
     if task.keep:
-        from kleene.backends.cuda.closure_kept import close_kept
-
-        kept = close_kept(task, form)
+        kept = close_kept(task, form, close_in_place)
         if kept is not None:
             return kept
     return close_matrix(partial(_close, task, form), form, task)

@@ -12,9 +12,15 @@ from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.runtime.device import Device, HostArray, ceil_div, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Device, HostArray, ceil_div
 
-__all__ = ["DeviceTiles"]
+__all__ = ["DeviceTiles", "open_tiles"]
+
+
+def open_tiles(form: MatrixForm, device: str, threads: int, nonnegative: bool) -> DeviceTiles:
+    """Return the engine for tiles of this form, of a graph that may have no negative weights."""
+    return DeviceTiles(device, form, nonnegative)
 
 
 class DeviceTiles:

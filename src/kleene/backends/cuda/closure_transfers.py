@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.cuda.closure_bands import Visit
 from kleene.backends.cuda.row_batches import start_copies, wait_all
-from kleene.backends.cuda.runtime.device import Device, Event, HostArray
+from kleene.backends.cuda.runtime.interface import Device, Event
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Task
 from kleene.system.threads import Future, ThreadPool
@@ -22,53 +22,42 @@ if TYPE_CHECKING:
     from kleene.backends.cuda.closure_kernels import DeviceRows
     from kleene.backends.cuda.closure_streamed import StreamedClosure
 
-__all__ = ["HostBands", "HostMatrix", "HostRows", "HostTransfers", "StagingBuffer"]
-
-
-@dataclass(frozen=True)
-class HostRows:
-    """Rows on the host."""
-
-    matrix: HostArray
-    predecessors: HostArray | None
-
-    def __getitem__(self, key: slice) -> HostRows:
-        """Return a slice of the rows."""
-        return HostRows(
-            self.matrix[key], None if self.predecessors is None else self.predecessors[key]
-        )
+__all__ = ["HostBands", "HostMatrix", "HostTransfers", "StagingBuffer"]
 
 
 class HostBands(Protocol):
     """Where bands come from and go to."""
 
     @property
-    def like(self) -> HostRows:
+    def like(self) -> Tile:
         """Rows of the right widths and types."""
 
-    def load(self, threads: ThreadPool, first: int, to: HostRows) -> list[Future[None]]:
+    def load(self, threads: ThreadPool, first: int, to: Tile) -> list[Future[None]]:
         """Start to read rows, from the first on."""
 
-    def save(self, threads: ThreadPool, first: int, rows: HostRows) -> list[Future[None]]:
+    def save(self, threads: ThreadPool, first: int, rows: Tile) -> list[Future[None]]:
         """Start to write rows."""
 
 
 class HostMatrix:
     """Bands of a matrix in memory, which is closed in place."""
 
-    def __init__(self, like: HostRows) -> None:
+    def __init__(self, like: Tile) -> None:
         self.like = like
 
-    def load(self, threads: ThreadPool, first: int, to: HostRows) -> list[Future[None]]:
+    def load(self, threads: ThreadPool, first: int, to: Tile) -> list[Future[None]]:
         """Start to read rows, from the first on."""
-        return self._copy(threads, to, self.like[first : first + len(to.matrix)])
+        return self._copy(threads, to, self._rows(first, to))
 
-    def save(self, threads: ThreadPool, first: int, rows: HostRows) -> list[Future[None]]:
+    def save(self, threads: ThreadPool, first: int, rows: Tile) -> list[Future[None]]:
         """Start to write rows."""
-        return self._copy(threads, self.like[first : first + len(rows.matrix)], rows)
+        return self._copy(threads, self._rows(first, rows), rows)
 
-    def _copy(self, threads: ThreadPool, to: HostRows, source: HostRows) -> list[Future[None]]:
-        copies = start_copies(threads, to.matrix, source.matrix)
+    def _rows(self, first: int, like: Tile) -> Tile:
+        return self.like.rows(range(first, first + len(like.values)))
+
+    def _copy(self, threads: ThreadPool, to: Tile, source: Tile) -> list[Future[None]]:
+        copies = start_copies(threads, to.values, source.values)
         if to.predecessors is not None and source.predecessors is not None:
             copies += start_copies(threads, to.predecessors, source.predecessors)
         return copies
@@ -77,13 +66,11 @@ class HostMatrix:
 class StagingBuffer:
     """Page-locked memory for a band, and the copies that still use it."""
 
-    def __init__(self, device: Device, rows: int, like: HostRows) -> None:
-        matrix, predecessors = like.matrix, like.predecessors
-        self.rows = HostRows(
-            device.pinned((rows, matrix.shape[1]), matrix.dtype),
-            None
-            if predecessors is None
-            else device.pinned((rows, predecessors.shape[1]), predecessors.dtype),
+    def __init__(self, device: Device, rows: int, like: Tile) -> None:
+        values, links = like
+        self.rows = Tile(
+            device.pinned((rows, values.shape[1]), values.dtype),
+            None if links is None else device.pinned((rows, links.shape[1]), links.dtype),
         )
         self.copied: Event | None = None
         self.copies: list[Future[None]] = []
@@ -185,7 +172,7 @@ class HostTransfers:
         if self._done < self._total:
             self.report()
 
-    def _part(self, band: int, staging: StagingBuffer) -> HostRows:
+    def _part(self, band: int, staging: StagingBuffer) -> Tile:
         """Return the rows of a staging buffer that a band takes: the last may have fewer."""
         height = self._engine.cut.height
-        return staging.rows[: min(height, self._engine.layout.n - band * height)]
+        return staging.rows.top(min(height, self._engine.layout.n - band * height))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.backends.answer import Answer, KeptRows, LateRows, WholeRows
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray
 from kleene.backends.cuda.runtime.host_buffers import answer_buffer
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray
 from kleene.backends.task import Task
 from kleene.errors import Code, MemoryBudgetError
 from kleene.system.cached_property import cached_property

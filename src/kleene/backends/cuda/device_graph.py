@@ -14,13 +14,8 @@ from weakref import proxy
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import (
-    Array,
-    Device,
-    HostArray,
-    open_device,
-    require_memory,
-)
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, require_memory
 from kleene.backends.cuda.tuning import transfers
 from kleene.errors import Code, DeviceError
 from kleene.graph import Graph

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Device, HostArray, Kernel, ceil_div, require_memory
+from kleene.backends.cuda.runtime.interface import (
+    Device,
+    HostArray,
+    Kernel,
+    ceil_div,
+    require_memory,
+)
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import load_balance as tuning
 

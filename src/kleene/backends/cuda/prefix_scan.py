@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import Array, Device, Kernel, ceil_div
+from kleene.backends.cuda.runtime.interface import Array, Device, Kernel, ceil_div
 from kleene.backends.cuda.tuning import bfs as tuning
 
 __all__ = ["PrefixScan"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.backends.cuda.prepared_device import DeviceElimination, PairArrays, variant
 from kleene.backends.cuda.row_batches import RowBuffers
-from kleene.backends.cuda.runtime.device import Argument, Array, Device, Kernel, ceil_div
+from kleene.backends.cuda.runtime.interface import Argument, Array, Device, Kernel, ceil_div
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.tuning import prepared as tuning
 

@@ -20,14 +20,8 @@ from kleene.backends.cuda.prepared_device import (
     place_elimination,
     variant,
 )
-from kleene.backends.cuda.runtime.device import (
-    Array,
-    Device,
-    HostArray,
-    Kernel,
-    ceil_div,
-    open_device,
-)
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, Kernel, ceil_div
 from kleene.backends.cuda.runtime.structs import Struct, constant, struct_type
 from kleene.backends.task import Progress
 from kleene.graph import Graph

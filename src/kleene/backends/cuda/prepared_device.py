@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.cuda.device_graph import Placed, deriving
 from kleene.backends.cuda.prepared_layout import piece_layout
-from kleene.backends.cuda.runtime.device import Array, Device, ctype, require_memory
+from kleene.backends.cuda.runtime.interface import Array, Device, ctype, require_memory
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.system.device_names import device_name

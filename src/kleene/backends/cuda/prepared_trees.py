@@ -34,7 +34,8 @@ from kleene.backends.cuda.row_batches import (
     fill_kept,
     largest_width,
 )
-from kleene.backends.cuda.runtime.device import Device, ceil_div, open_device
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Device, ceil_div
 from kleene.backends.cuda.tuning import prepared as tuning
 from kleene.backends.cuda.tuning import transfers
 from kleene.backends.task import Progress

@@ -22,13 +22,13 @@ from kleene.backends.cuda.closure_copies import copy_in, copy_out
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
 from kleene.backends.cuda.closure_tiled import is_nonnegative
-from kleene.backends.cuda.runtime.device import (
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import (
     Array,
     Device,
     Event,
     HostArray,
     ceil_div,
-    open_device,
     require_memory,
 )
 from kleene.backends.cuda.runtime.structs import constant

@@ -18,7 +18,8 @@ import numpy as np
 
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.row_searches import AnswerRows
-from kleene.backends.cuda.runtime.device import (
+from kleene.backends.cuda.runtime.host_buffers import pinned_buffer
+from kleene.backends.cuda.runtime.interface import (
     Array,
     Device,
     Event,
@@ -26,7 +27,6 @@ from kleene.backends.cuda.runtime.device import (
     ceil_div,
     require_memory,
 )
-from kleene.backends.cuda.runtime.host_buffers import pinned_buffer
 from kleene.backends.cuda.tuning import transfers
 from kleene.backends.task import Progress, Task
 from kleene.system.threads import Future, ThreadPool

@@ -20,8 +20,8 @@ import numpy as np
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_answer import answer_rows_on_device, kept_answer
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div
 from kleene.backends.cuda.runtime.host_buffers import HostBuffer, answer_buffer
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, ceil_div
 from kleene.backends.cuda.runtime.prefault import prefault
 from kleene.backends.cuda.tuning import transfers
 from kleene.backends.task import Task

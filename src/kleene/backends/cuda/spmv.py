@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.load_balance import arc_grid
-from kleene.backends.cuda.runtime.device import (
-    Argument,
-    Array,
-    Kernel,
-    ceil_div,
-    ctype,
-    open_device,
-)
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Argument, Array, Kernel, ceil_div, ctype
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import spmv as tuning
 from kleene.backends.task import SpmvTask

@@ -14,15 +14,8 @@ from kleene.backends.answer import Answer
 from kleene.backends.cuda.bfs_multi import multi_source
 from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.row_batches import RowBuffers, fill_rows, largest_width, row_bytes
-from kleene.backends.cuda.runtime.device import (
-    Argument,
-    Array,
-    Device,
-    ceil_div,
-    ctype,
-    open_device,
-    scalar,
-)
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Argument, Array, Device, ceil_div, ctype, scalar
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_mean_length import mean_length
 from kleene.backends.cuda.tuning import sssp as tuning

@@ -13,7 +13,7 @@ from kleene.backends.common.cycles import RISE, is_negative
 from kleene.backends.common.native_sssp import search
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import WorkQueues
-from kleene.backends.cuda.runtime.device import Array, Device, HostArray, ceil_div, ctype, scalar
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, ceil_div, ctype, scalar
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows

@@ -9,7 +9,7 @@ import numpy as np
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import ARCS_PER_ENTRY, round_grid
-from kleene.backends.cuda.runtime.device import Device, ctype, scalar
+from kleene.backends.cuda.runtime.interface import Device, ctype, scalar
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_search import SsspSearch, sssp_rows
 from kleene.backends.cuda.tuning import sssp as tuning

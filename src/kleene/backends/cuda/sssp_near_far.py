@@ -16,7 +16,7 @@ import numpy as np
 
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div, ctype
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_mean_length import mean_length
 from kleene.backends.cuda.sssp_near_far_buffers import NearFarBuffers, Outcome

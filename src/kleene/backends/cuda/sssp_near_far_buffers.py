@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import Argument, Device, ceil_div, require_memory
+from kleene.backends.cuda.runtime.interface import Argument, Device, ceil_div, require_memory
 from kleene.backends.cuda.tuning import sssp as tuning
 
 __all__ = ["NearFarBuffers", "Outcome"]

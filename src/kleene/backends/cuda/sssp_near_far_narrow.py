@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div, ctype
 from kleene.backends.cuda.runtime.structs import constant, struct_type
 from kleene.backends.cuda.sssp_near_far_buffers import NearFarBuffers, Outcome
 from kleene.backends.cuda.tuning import sssp as tuning

@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.load_balance import WorkQueues, arc_grid
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, scalar
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div, ctype, scalar
 from kleene.backends.cuda.runtime.structs import struct_type
 from kleene.backends.cuda.tuning import sssp as tuning
 

@@ -12,7 +12,8 @@ from typing import Any
 from kleene.backends.answer import Answer
 from kleene.backends.cuda.device_graph import DeviceGraph
 from kleene.backends.cuda.row_searches import AnswerRows, RowSearch, run_search
-from kleene.backends.cuda.runtime.device import Array, Device, ceil_div, ctype, open_device, scalar
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.interface import Array, Device, ceil_div, ctype, scalar
 from kleene.backends.cuda.sssp_predecessors import recover_predecessors
 from kleene.backends.task import Task
 

@@ -127,8 +127,9 @@ def _links(result: DistributedResult) -> Array | None:
 def _check_fields(result: DistributedResult) -> None:
     graph, distances, links = result.graph, result.distances, result.predecessors
     own = graph.part_size
-    if len(distances) != own or (links is not None and len(links) != own):
-        _fail(f"a rank of {own} vertices has {len(distances)} distances")
+    for name, held in (("distances", distances), ("predecessors", links)):
+        if held is not None and len(held) != own:
+            _fail(f"a rank of {own} vertices has {len(held)} {name}")
     reached = result.reached
     wrong = reached & ~(distances >= 0)  # NaN too
     if wrong.any():

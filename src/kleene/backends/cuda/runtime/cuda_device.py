@@ -27,7 +27,7 @@ from kleene.backends.cuda.runtime.cuda_memory import (
     is_contiguous,
 )
 from kleene.backends.cuda.runtime.cuda_stream import CudaStream
-from kleene.backends.cuda.runtime.device import Array, HostArray, Shape, memory_budget
+from kleene.backends.cuda.runtime.interface import Array, HostArray, Shape, memory_budget
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.backends.cuda.tuning import transfers
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError

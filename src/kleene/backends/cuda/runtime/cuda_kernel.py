@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cuda.core import ObjectCode, Program, ProgramOptions
 
 from kleene.backends.cuda.runtime import cuda_driver, loader
-from kleene.backends.cuda.runtime.device import Argument, Shape
+from kleene.backends.cuda.runtime.interface import Argument, Shape
 from kleene.backends.cuda.runtime.packing import Parameters
 from kleene.backends.cuda.runtime.signature import arrays_of
 from kleene.errors import KernelError

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kleene.backends.cuda.runtime import cuda_driver
-from kleene.backends.cuda.runtime.device import Array, HostArray
+from kleene.backends.cuda.runtime.interface import Array, HostArray
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.cuda_device import CudaDevice

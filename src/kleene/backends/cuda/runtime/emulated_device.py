@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kleene.backends.cuda.runtime.device import Array, HostArray, Shape, memory_budget
 from kleene.backends.cuda.runtime.emulated_kernel import EmulatedKernel
 from kleene.backends.cuda.runtime.emulated_memory import EmulatedMemory, PinnedArray, as_numpy
 from kleene.backends.cuda.runtime.emulated_stream import EmulatedStream
+from kleene.backends.cuda.runtime.interface import Array, HostArray, Shape, memory_budget
 from kleene.backends.cuda.runtime.loader import find_variant
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from kleene.backends.cuda.runtime.device import Argument, Array, Shape
+from kleene.backends.cuda.runtime.interface import Argument, Array, Shape
 from kleene.backends.cuda.runtime.signature import Signature, arrays_of
 from kleene.errors import DeviceError, KernelError
 from kleene.system.machine import cores

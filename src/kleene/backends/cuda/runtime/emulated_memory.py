@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import Array, HostArray
+from kleene.backends.cuda.runtime.interface import Array, HostArray
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kleene.backends.cuda.runtime.device import Device, HostArray
+from kleene.backends.cuda.runtime.interface import Device, HostArray
 from kleene.backends.cuda.tuning import transfers
 from kleene.system.cached_property import cached
 from kleene.system.interrupts import keep

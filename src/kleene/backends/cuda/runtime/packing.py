@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import Argument, Array
+from kleene.backends.cuda.runtime.interface import Argument, Array
 from kleene.backends.cuda.runtime.structs import PACK, Struct
 
 __all__ = ["Parameters"]

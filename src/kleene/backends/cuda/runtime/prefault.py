@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import HostArray
+from kleene.backends.cuda.runtime.interface import HostArray
 from kleene.backends.cuda.tuning import transfers
 from kleene.system.threads import ThreadPool
 

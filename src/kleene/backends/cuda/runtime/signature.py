@@ -7,7 +7,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
-from kleene.backends.cuda.runtime.device import Argument, Array
+from kleene.backends.cuda.runtime.interface import Argument, Array
 from kleene.backends.cuda.runtime.structs import PACK, Struct, checked_value
 
 __all__ = ["Signature", "arrays_of", "signatures"]

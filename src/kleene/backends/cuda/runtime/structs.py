@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.backends.cuda.runtime.device import Array
+from kleene.backends.cuda.runtime.interface import Array
 from kleene.backends.cuda.runtime.loader import FOLDER, without_comments
 
 __all__ = ["PACK", "Struct", "StructType", "checked_value", "constant", "struct_type"]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kleene.backends.cuda.runtime.device import Event, Stream
+    from kleene.backends.cuda.runtime.interface import Event, Stream
 
 __all__ = ["CallTimer", "Share", "ThreadTimer", "timed_call"]
 

@@ -1,0 +1,244 @@
+"""The device interface, with two implementations: a GPU through cuda.core, and the emulator.
+
+Host code is written once against ``Device``. Arrays are addresses with a shape: they can be sliced,
+copied and passed to kernels, and nothing else. All work goes to streams and is asynchronous;
+``download`` and ``synchronize`` wait for it. ``device.open_device`` opens one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from kleene.backends.cuda.runtime.array import Array, HostArray
+from kleene.backends.cuda.runtime.timing import ThreadTimer
+from kleene.errors import Code, DeviceError, MemoryBudgetError, Text
+from kleene.system.formatting import format_bytes
+from kleene.system.machine import parse_bytes
+
+__all__ = [
+    "ON_THE_HOST",
+    "Argument",
+    "Array",
+    "Device",
+    "Event",
+    "Graph",
+    "HostArray",
+    "Kernel",
+    "Shape",
+    "Stream",
+    "ceil_div",
+    "copy_between",
+    "ctype",
+    "memory_budget",
+    "require_memory",
+    "scalar",
+]
+
+
+class StructArgument(Protocol):
+    """A struct that is passed by value; see ``structs.Struct``."""
+
+    data: bytearray
+    arrays: dict[str, Array]
+
+
+Argument = Array | StructArgument | int | float | bool | np.generic | None
+Shape = tuple[int, ...]
+
+
+# ---- the protocol -------------------------------------------------------------------------------
+
+
+class Event(Protocol):
+    """A point in a stream."""
+
+    def synchronize(self) -> None:
+        """Wait until the stream reaches the event."""
+
+    def milliseconds_since(self, earlier: Any) -> float:
+        """Return the time between two recorded events, after waiting for both."""
+
+
+class Graph(Protocol):
+    """Captured work that can be launched repeatedly."""
+
+    def launch(self, stream: Any = None) -> None:
+        """Launch all of it in a stream."""
+
+
+class Stream(Protocol):
+    """A queue of work that runs in order; streams may overlap."""
+
+    def record(self) -> Event:
+        """Record an event after the work submitted so far."""
+
+    def wait(self, event: Any) -> None:
+        """Make all later work wait for an event."""
+
+    def synchronize(self) -> None:
+        """Wait for all submitted work."""
+
+    def capture(self) -> AbstractContextManager[Any]:
+        """Capture work instead of running it: ``with stream.capture() as captured``.
+
+        Other streams join by waiting for an event of this one, and this one must wait for theirs
+        before the end. ``captured.graph`` is the :class:`Graph`.
+        """
+
+
+class Kernel(Protocol):
+    """One kernel of one variant."""
+
+    name: str
+
+    def launch(
+        self,
+        grid: Shape,
+        block: Shape,
+        args: Sequence[Argument],
+        shared: int = 0,
+        stream: Any = None,
+        cooperative: bool = False,
+    ) -> None:
+        """Launch in a stream; scalars are converted to the types of the parameters."""
+
+    def resident_blocks(self, threads: int, shared: int = 0) -> int:
+        """Return how many blocks of this size are resident on the whole device at once."""
+
+
+class Device(Protocol):
+    """A GPU or the emulator."""
+
+    kind: str  # "cuda" or "emulated"
+    index: int  # among the devices of its kind: "cuda:1" has index 1
+    ordinal: int  # of the GPU, as CUDA counts; 0 for the emulator, whose memory is the host's
+    checked: bool  # does it watch every access to an allocation?
+    name: str
+    capability: tuple[int, int]
+    multiprocessors: int
+    shared_memory: int  # bytes per block, with opt-in
+    peak: int  # largest value of ``allocated``; callers reset it
+    timer: ThreadTimer
+
+    @property
+    def allocated(self) -> int:
+        """The bytes of all arrays."""
+
+    def free_memory(self) -> int:
+        """Return the bytes that can still be allocated, within the budget."""
+
+    def empty(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
+        """Return an uninitialised array; it is freed with its last reference."""
+
+    def zeros(self, shape: int | Shape, dtype: DTypeLike, name: str = "") -> Array:
+        """Return an array of zeros, filled in the main stream."""
+
+    def pinned(self, shape: int | Shape, dtype: DTypeLike) -> HostArray:
+        """Return page-locked host memory, for asynchronous copies."""
+
+    def copy(self, to: Array | HostArray, source: Array | HostArray, stream: Any = None) -> None:
+        """Copy between arrays on the device or the host; rectangles too."""
+
+    def copy_from(self, to: Array, source: Array, stream: Any = None) -> None:
+        """Copy an array of any device of this kind; see :func:`copy_between`."""
+
+    def fill(self, array: Array, byte: int, stream: Any = None) -> None:
+        """Set every byte of an array."""
+
+    def upload(self, source: HostArray, name: str = "", stream: Any = None) -> Array:
+        """Return a copy on the device."""
+
+    def download(
+        self, source: Array, out: HostArray | None = None, stream: Any = None
+    ) -> HostArray:
+        """Return a copy on the host, after waiting for the stream."""
+
+    def stream(self, urgent: bool = False) -> Any:
+        """Return a new stream; where a stream is expected, None is the main stream.
+
+        An urgent stream has a higher priority: its work starts before waiting work of others.
+        """
+
+    @property
+    def main(self) -> Any:
+        """The main stream."""
+
+    def kernels(self, file: str, **defines: str | int) -> Mapping[str, Kernel]:
+        """Return the kernels of one variant of a file, by name."""
+
+    def synchronize(self) -> None:
+        """Wait for all streams."""
+
+
+def copy_between(to: Array, source: Array, stream: Any = None) -> None:
+    """Copy an array to another device of the same kind, in a stream of that device.
+
+    GPUs copy peer to peer where the system allows it, and through the host elsewhere. The stream
+    must wait for the work that fills the source: ``stream.wait(event)`` takes events of any device.
+    """
+    owner: Any = to.owner
+    owner.device.copy_from(to, source, stream)
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+def memory_budget() -> int | None:
+    """Return the bytes of device memory that KLEENE_DEVICE_MEMORY allows, None for all."""
+    return parse_bytes("KLEENE_DEVICE_MEMORY", DeviceError)
+
+
+#: What to do with work that does not fit into the memory of a device.
+ON_THE_HOST = Text(Code("device='cpu'"), ", which uses the memory of the host")
+
+
+def require_memory(device: Device, needed: int, what: str) -> None:
+    """Raise a MemoryBudgetError if the device has less memory free than needed."""
+    free = device.free_memory()
+    if needed > free:
+        raise MemoryBudgetError(
+            f"{what} needs {format_bytes(needed)} on {device.name} and {format_bytes(free)} are "
+            "free there",
+            advice=[ON_THE_HOST],
+            lead="; ",
+            needed=needed,
+            available=free,
+        )
+
+
+# ---- helpers ------------------------------------------------------------------------------------
+
+_CTYPES = {
+    "float32": "float",
+    "float64": "double",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint32": "unsigned",
+    "uint64": "unsigned long long",
+}
+
+
+def ctype(dtype: DTypeLike) -> str:
+    """Return the CUDA name of a type.
+
+    >>> ctype(np.int64)
+    'long long'
+    """
+    return _CTYPES[np.dtype(dtype).name]
+
+
+def scalar(dtype: np.dtype[Any], number: float) -> int | float:
+    """Return a number as the argument of a parameter of this type."""
+    return float(number) if dtype.kind == "f" else int(number)
+
+
+def ceil_div(a: int, b: int) -> int:
+    """Return a / b, rounded up."""
+    return -(-a // b)

@@ -1,0 +1,208 @@
+"""What to write here for the names and keywords of other libraries."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+from kleene.system.suggestions import did_you_mean
+
+__all__ = ["ATTRIBUTES", "KEYWORDS", "USE_INSTEAD", "hinted", "missing", "missing_attribute"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_ONE_SOURCE = "kl.sssp(graph, source)"
+_ALL_PAIRS = "kl.apsp(graph)"
+_GRAPH = "kl.Graph"
+
+#: By name in lower case without underscores, so that ``DiGraph`` and ``di_graph`` are one.
+USE_INSTEAD = {
+    **dict.fromkeys(
+        ("dijkstra", "dijkstrapath", "singlesourcedijkstra", "deltastepping", "spfa"), _ONE_SOURCE
+    ),
+    **dict.fromkeys(
+        ("bellmanford", "singlesourcebellmanford"),
+        f"{_ONE_SOURCE}, which takes negative weights",
+    ),
+    **dict.fromkeys(
+        ("shortestpath", "shortestpaths", "getshortestpath", "getshortestpaths", "astar"),
+        "kl.sssp(graph, source).path(target), or kl.bfs for the fewest hops",
+    ),
+    **dict.fromkeys(
+        ("shortestpathlength", "distance", "distances"),
+        "kl.sssp(graph, source).distances, or kl.bfs for hops",
+    ),
+    **dict.fromkeys(
+        ("floydwarshall", "johnson", "allpairs", "allpairsshortestpath", "allpairsdijkstra",
+         "distancematrix"),
+        _ALL_PAIRS,
+    ),
+    **dict.fromkeys(
+        ("breadthfirstsearch", "breadthfirstorder", "breadthfirsttree", "hops"),
+        "kl.bfs(graph, source)",
+    ),
+    **dict.fromkeys(("transitiveclosure", "reachability"), "kl.closure(graph)"),
+    **dict.fromkeys(("widestpath", "bottleneckpath"), 'kl.closure(graph, "max_min")'),
+    **dict.fromkeys(
+        ("connectedcomponents", "weaklyconnectedcomponents", "stronglyconnectedcomponents",
+         "scc", "wcc"),
+        "kl.components(graph)",
+    ),
+    **dict.fromkeys(
+        ("yen", "kshortestpaths", "shortestsimplepaths"),
+        "kl.k_shortest(graph, source, target, k)",
+    ),
+    "egograph": "kl.within(graph, sources, limit)",
+    **dict.fromkeys(
+        ("multisourcedijkstra", "voronoicells", "nearestpois"), "kl.nearest(graph, facilities)"
+    ),
+    **{
+        name.replace("_", ""): f"{_GRAPH}.{name}(...)"
+        for name in (
+            "from_any", "from_edges", "from_csr", "from_scipy", "from_dense", "from_networkx",
+            "from_igraph", "from_rustworkx", "from_table",
+        )
+    },
+    **dict.fromkeys(
+        ("frompandas", "frompandasedgelist", "fromdataframe", "frompolars", "fromarrow"),
+        f"{_GRAPH}.from_table(table)",
+    ),
+    **dict.fromkeys(("fromnumpy", "fromnumpyarray", "frommatrix"), f"{_GRAPH}.from_dense(matrix)"),
+    **dict.fromkeys(("digraph", "multigraph", "multidigraph"), f"{_GRAPH}.from_any(thing)"),
+    **dict.fromkeys(
+        ("load", "open", "readgraph", "readcsv", "readedgelist", "readgraphml", "loadgraph"),
+        "kl.read(path); a saved result comes back by kl.Result.load(path, graph)",
+    ),
+    **dict.fromkeys(
+        ("save", "dump", "writegraph", "savegraph"),
+        "kl.write(graph, path), or result.save(path)",
+    ),
+    **dict.fromkeys(("plot", "show", "drawgraph", "picture", "drawnetworkx"), "kl.draw(graph)"),
+    **dict.fromkeys(("verify", "check", "validate"), "result.verify()"),
+    **dict.fromkeys(("path", "paths"), "result.path(target), with kl.sssp or kl.bfs"),
+    **dict.fromkeys(("plan", "why"), 'kl.explain(graph, "sssp")'),
+    **dict.fromkeys(("doctor", "info", "showversions"), "the command `kleene doctor`"),
+}  # fmt: skip
+
+#: Of graphs and results, by class; what is not there may stand in USE_INSTEAD.
+ATTRIBUTES = {
+    "Graph": {
+        **dict.fromkeys(("nodes", "vertices", "vs", "nodelist"), "g.label(range(g.n)), of all g.n"),
+        **dict.fromkeys(("edges", "arcs", "es", "edgelist"), "g.coo, the ends and weights of arcs"),
+        **dict.fromkeys(("numberofnodes", "order", "vcount", "numnodes", "numvertices"), "g.n"),
+        **dict.fromkeys(("numberofedges", "size", "ecount", "numedges", "nnz"), "g.m"),
+        **dict.fromkeys(("toundirected", "asundirected", "symmetrize"), "g.symmetrise()"),
+        **dict.fromkeys(("reverse", "reverseedges", "t"), "g.transpose()"),
+        **dict.fromkeys(("adjacency", "adj", "toscipysparsearray"), "g.csr, or g.to_scipy()"),
+        **dict.fromkeys(("addedge", "addedges", "addnode", "removeedge"), "g.update(...)"),
+        "save": "kl.write(g, path)",
+    },
+    "PreparedGraph": {
+        **dict.fromkeys(("reweight", "update", "setweights"), "p.customize(weights)"),
+        **dict.fromkeys(("n", "m"), "p.graph.n and p.graph.m"),
+        "load": "kl.load_prepared(path)",
+        "route": "kl.sssp(p, pairs=[(start, end)]).route(0)",
+    },
+}  # fmt: skip
+
+_WEIGHTS = "weights belong to the graph, as in kl.Graph.from_table(table, weight='km')"
+
+#: Keywords, a parameter of ours, and what to do: the first row that has both is the hint.
+KEYWORDS = (
+    (("cutoff", "max_distance", "maxdist", "max_dist", "max_hops", "radius"), "limit",
+     "use limit=, beyond which paths do not count"),
+    (("cutoff", "limit", "max_distance", "order"), "radius", "use radius="),
+    (("cutoff", "limit", "radius"), "max_distance", "use max_distance="),
+    (("k", "n_samples", "nsamples", "num_samples", "pivots"), "samples",
+     "use samples=, a number of random sources"),
+    (("epsilon", "eps", "err"), "error", "use error="),
+    (("delta",), "confidence", "use confidence=, which is 1 - delta"),
+    (("weight", "weights", "distance", "cost", "unweighted"), "hops",
+     f"{_WEIGHTS}; hops=True counts arcs"),
+    (("weight", "weights", "distance", "cost"), "graph", f"{_WEIGHTS}; kl.bfs counts arcs"),
+    (("source", "target", "start", "end"), "ends",
+     "give the ends by position: route(target), or route(source, target)"),
+    (("target", "destination", "end", "to"), "targets",
+     "use targets=[...]; a path is kl.sssp(graph, source).path(target)"),
+    (("targets", "destinations", "pois"), "facilities", "use facilities="),
+    (("origin", "start", "root", "src"), "source", "use source="),
+    (("indices", "origins", "vertices", "seeds", "source"), "sources", "use sources=[...]"),
+    (("source", "sources", "node"), "vertex", "use vertex="),
+    (("mode", "direction"), "reverse", "use reverse=True for paths that lead to the sources"),
+    (("directed", "undirected"), "graph",
+     "a graph is directed or not; g.symmetrise() gives every arc both directions"),
+    (("n_jobs", "workers", "num_threads", "nthreads"), "threads", "use threads="),
+    (("gpu", "use_gpu", "backend"), "device", "use device='cuda' or device='cpu'"),
+    (("return_predecessors", "paths"), "predecessors", "use predecessors=True"),
+    (("algorithm", "algo"), "method", "use method="),
+    (("filename", "file", "fname"), "path", "use path="),
+)  # fmt: skip
+
+
+def hinted(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that says, of a keyword that it has not, what to write instead.
+
+    The name is public where the function is made, so it can be pickled from there.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **keywords: P.kwargs) -> R:
+        try:
+            return function(*args, **keywords)
+        except TypeError as error:
+            inside = error.__traceback__ is None or error.__traceback__.tb_next is not None
+            unexpected = not inside and "unexpected keyword" in str(error)
+            advice = _on_keywords(function, keywords) if unexpected else ""
+            if not advice:
+                raise
+            message = f"{error}; {advice}"
+        raise TypeError(message)
+
+    return call
+
+
+def _on_keywords(function: Callable[..., object], given: Iterable[str]) -> str:
+    """Return what to write for the first keyword that a function has not, or ""."""
+    from inspect import signature
+
+    known = signature(function).parameters
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is None:
+        return ""
+    name = unknown.lower()
+    hints = (hint for names, ours, hint in KEYWORDS if name in names and ours in known)
+    return next(hints, "") or did_you_mean(unknown, known)
+
+
+def missing(thing: object, name: str) -> str:
+    """Return the message for an attribute that a graph does not have, with what to use instead.
+
+    >>> import kleene as kl
+    >>> missing(kl.datasets.rome(), "nodes")
+    "'Graph' object has no attribute 'nodes'; use g.label(range(g.n)), of all g.n"
+    """
+    of = type(thing).__name__
+    message = f"{of!r} object has no attribute {name!r}"
+    if name.startswith("_"):  # programs ask for these
+        return message
+    plain = name.lower().replace("_", "")
+    use = ATTRIBUTES[of].get(plain) or USE_INSTEAD.get(plain)
+    return f"{message}; use {use}" if use else message
+
+
+def missing_attribute(name: str, public: Iterable[str]) -> str:
+    """Return the message for a name that ``kleene`` does not have, with what to use instead.
+
+    >>> missing_attribute("dijkstra", ["apsp", "sssp"])
+    "module 'kleene' has no attribute 'dijkstra'; use kl.sssp(graph, source)"
+    >>> missing_attribute("apps", ["apsp", "sssp"])
+    "module 'kleene' has no attribute 'apps'; did you mean 'apsp'?"
+    """
+    message = f"module 'kleene' has no attribute {name!r}"
+    if name.startswith("_"):  # programs ask for these
+        return message
+    use = USE_INSTEAD.get(name.lower().replace("_", ""))
+    advice = f"use {use}" if use else did_you_mean(name, public)
+    return f"{message}; {advice}" if advice else message
