@@ -109,6 +109,21 @@ def test_a_prepared_graph(two: list[str]) -> None:
     assert (found.distances == p.matrix(SOURCES, targets).distances).all()
 
 
+@pytest.mark.parametrize("hops", [False, True])
+def test_sums_are_added_in_order(hops: bool, two: list[str]) -> None:
+    options: dict[str, Any] = {"hops": hops, "sources": SOURCES, "edges": True}
+    g = graph(weighted=True)
+    several, again = (kl.betweenness(g, devices=two, **options) for _ in range(2))
+    one = kl.betweenness(g, device="cpu", **options)
+    assert several.plan.devices == tuple(two)
+    for own, other, right in (
+        (several.values, again.values, one.values),
+        (several.arcs, again.arcs, one.arcs),
+    ):
+        assert (own == other).all()
+        assert np.allclose(own, right, rtol=1e-9, atol=1e-12)
+
+
 def test_the_memory_of_each(two: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     g = graph(weighted=True)
     opened = [open_device(name) for name in two]
