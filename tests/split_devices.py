@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda import source_split
 from kleene.backends.cuda.runtime.device import open_device
+from kleene.engine import devices
 
 FOUR = [f"emulated:{i}" for i in range(4)]
 SOURCES = [5, 0, 17, 5, 39, 2, 8, 21, 30, 11, 12]
@@ -24,7 +24,7 @@ def all_take_a_piece(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
         barrier.wait()
         return open_device(name)
 
-    monkeypatch.setattr(source_split, "open_device", opened)
+    monkeypatch.setattr(devices, "open_device", opened)
 
 
 def town(weighted: bool = True, negative: bool = False) -> kl.Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -111,6 +112,16 @@ def test_nearest(client: Any, keywords: dict[str, Any]) -> None:
     there.verify()
     shares = 2 if keywords.get("k", 1) > 3 else 1
     assert f"facilities in {shares} share" in str(there.plan)
+
+
+@pytest.mark.parametrize("keywords", [{"k": 4}, {"k": 7, "hops": True}, {"limit": 12}])
+def test_nearest_of_a_prepared_graph(client: Any, keywords: dict[str, Any]) -> None:
+    facilities = [3, 400, 3, 877, 450, 12]
+    there = kl.nearest(kl.prepare(CITY), facilities, **keywords, on=client)
+    here = kl.nearest(CITY, facilities, **keywords)
+    assert np.array_equal(there.distances, here.distances)
+    assert np.array_equal(there.which, here.which)
+    there.verify()
 
 
 @pytest.mark.parametrize(
@@ -251,3 +262,107 @@ def test_a_cluster_that_goes_while_it_is_cleaned_up(
     for name in ("unregister_worker_plugin", "cancel"):
         monkeypatch.setattr(client, name, failing(None, np.inf, lost()[1]))
     assert kl.sssp(CITY, sources=range(9), targets=[5], on=client).distances.shape == (9, 1)
+
+
+# ---- measures, from some of the sources each ----------------------------------------------------
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KLEENE_PIECE_SECONDS", "1e-4")
+
+
+def graphs() -> list[Any]:
+    """Return graphs, and one that is prepared."""
+    return [CITY, SOCIAL, kl.prepare(CITY)]
+
+
+@pytest.mark.parametrize("graph", graphs(), ids=["city", "social", "prepared"])
+@pytest.mark.parametrize(
+    "keywords", [{}, {"hops": True}, {"limit": 9, "reverse": True}, {"sources": range(3, 90)}]
+)
+@pytest.mark.usefixtures("small_pieces")
+def test_measures(client: Any, graph: Any, keywords: dict[str, Any]) -> None:
+    there = kl.closeness(graph, **keywords, on=client)
+    here = kl.closeness(graph, **keywords)
+    assert np.array_equal(there.reached, here.reached)
+    assert np.allclose(there.values, here.values, rtol=1e-12, atol=0)
+    assert "2 workers" in str(there.plan)
+    assert " 1 piece," not in str(there.plan)
+    there.verify(sample=3)
+    harmonic = kl.harmonic(graph, **keywords, on=client)
+    assert np.allclose(harmonic.values, kl.harmonic(graph, **keywords).values, rtol=1e-12, atol=0)
+    for bins in (None, [0, 2, 5.5]):
+        counts = kl.distance_histogram(graph, **keywords, bins=bins, on=client)
+        alone = kl.distance_histogram(graph, **keywords, bins=bins)
+        assert np.array_equal(counts.counts, alone.counts)
+        assert np.array_equal(counts.edges, alone.edges)
+
+
+@pytest.mark.parametrize("graph", graphs(), ids=["city", "social", "prepared"])
+@pytest.mark.parametrize("hops", [False, True])
+@pytest.mark.usefixtures("small_pieces")
+def test_numbers_of_a_whole_graph(client: Any, graph: Any, hops: bool) -> None:
+    there, here = (kl.efficiency(graph, hops=hops, on=on) for on in (client, None))
+    assert math.isclose(there, here, rel_tol=1e-12)
+    there, here = (kl.wiener_index(graph, hops=hops, on=on) for on in (client, None))
+    assert there == here or math.isclose(there, here, rel_tol=1e-12)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_sums_are_the_same_in_every_run(client: Any) -> None:
+    one, other = (kl.harmonic(SOCIAL, on=client).values for _ in range(2))
+    assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"hops": True}, {"edges": True, "samples": 90}])
+@pytest.mark.parametrize("device", ["auto", "emulated"])
+@pytest.mark.usefixtures("small_pieces")
+def test_betweenness(client: Any, device: str, keywords: dict[str, Any]) -> None:
+    if device == "emulated":
+        pytest.importorskip("kleene._emulator")
+    small = kl.generate.rmat(scale=6, edge_factor=8, seed=2, weights=(0.5, 2.0))
+    graph = SOCIAL if device == "auto" else small
+    there = kl.betweenness(graph, device=device, on=client, **keywords)
+    here = kl.betweenness(graph, **keywords)
+    assert np.allclose(there.values, here.values, rtol=1e-9, atol=1e-15)
+    assert device == "auto" or there.plan.device == "emulated"
+    assert "2 workers" in str(there.plan)
+    there.verify(sample=2)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_sums_beyond_int64(client: Any) -> None:
+    far = kl.Graph.from_edges(range(40), range(1, 41), [2**56] * 40, directed=False)
+    there, here = kl.closeness(far, on=client), kl.closeness(far)
+    assert there.totals.tolist() == here.totals.tolist()
+    assert max(there.totals) >= 2**63
+    harmonic = kl.harmonic(far, on=client)
+    assert np.allclose(harmonic.values, kl.harmonic(far).values, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("graph", graphs(), ids=["city", "social", "prepared"])
+@pytest.mark.parametrize(
+    "keywords",
+    [{}, {"split": True}, {"limit": 12}, {"hops": True}, {"method": "searches"}],
+    ids=str,
+)
+@pytest.mark.usefixtures("small_pieces")
+def test_loads(client: Any, graph: Any, keywords: dict[str, Any]) -> None:
+    chance = np.random.default_rng(5)
+    n = CITY.n if graph is not SOCIAL else SOCIAL.n
+    trips = (*chance.integers(0, n, (2, 900)), chance.integers(1, 9, 900))
+    there = kl.loads(graph, trips, **keywords, on=client)
+    here = kl.loads(graph, trips, **keywords)
+    assert there.plan.method == here.plan.method
+    assert np.allclose(there.arcs, here.arcs, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(there.unassigned.positions, here.unassigned.positions)
+    assert "2 workers" in str(there.plan)
+    there.verify(sample=3)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_loads_from_few_destinations_and_of_no_trip(client: Any) -> None:
+    trips = [(a, b, 2) for a in range(0, 900, 7) for b in (3, 500)]
+    assert np.array_equal(kl.loads(CITY, trips, on=client).arcs, kl.loads(CITY, trips).arcs)
+    assert not kl.loads(CITY, ([], [], []), on=client).arcs.any()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import kleene as kl
 from kleene.api.arguments import check_call
 from kleene.distributed import store_sink
 from kleene.distributed.store import Store
+from kleene.engine import pieces
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.fit import REFUSED, RUNNERS, SINKS, runner_of, sink_of
 from kleene.engine.pieces import Piece, split
@@ -41,6 +42,24 @@ KEYWORDS: dict[str, dict[str, Any]] = {
     "store": {"sources": SOURCES},  # and out
     "pairs": {"pairs": PAIRS},
 }
+
+#: Calls for each of the other sinks, and the numbers that they return.
+FACILITIES = [3, 140, 77, 12]
+TRIPS = [(a, b, 1 + a % 7) for a in range(0, 144, 5) for b in (0, 61, 143, a)]
+MEASURES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "reduce_distances": ("numbers", lambda g, **on: kl.reduce_distances(g, **on).sums),
+    "closeness": ("sums", lambda g, **on: kl.closeness(g, **on).values),
+    "harmonic": ("sums", lambda g, **on: kl.harmonic(g, **on).values),
+    "distance_histogram": ("sums", lambda g, **on: kl.distance_histogram(g, **on).counts),
+    "efficiency": ("sums", kl.efficiency),
+    "wiener_index": ("sums", kl.wiener_index),
+    "betweenness": ("sums", lambda g, **on: kl.betweenness(g, **on).values),
+    "samples": ("sums", lambda g, **on: kl.betweenness(g, samples=40, **on).values),
+    "error": ("estimate", lambda g, **on: kl.betweenness(g, error=0.2, **on).values),
+    "loads": ("flows", lambda g, **on: kl.loads(g, TRIPS, **on).total_cost),
+    "nearest": ("nearest", lambda g, **on: kl.nearest(g, FACILITIES, **on).which),
+    "k nearest": ("best", lambda g, **on: kl.nearest(g, FACILITIES, 3, **on).distances),
+}
 EMULATED = "emulated" in this_machine().devices
 
 
@@ -59,7 +78,7 @@ def keywords_of(sink: str, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", ["arcs", "prepared"])
 @pytest.mark.parametrize("runner", RUNNERS)
-@pytest.mark.parametrize("sink", SINKS)
+@pytest.mark.parametrize("sink", KEYWORDS)
 def test_what_goes_with_what(
     client: Any,  # noqa: F811
     tmp_path: Path,
@@ -100,7 +119,51 @@ def test_what_goes_with_what(
     found.verify()
 
 
+@pytest.mark.parametrize("form", ["arcs", "prepared"])
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("name", MEASURES)
+def test_which_measures_go_with_what(
+    client: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+    name: str,
+    runner: str,
+) -> None:
+    monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "2")
+    monkeypatch.setenv("KLEENE_PIECE_SECONDS", "1e-4")
+    monkeypatch.setattr(pieces, "_LEAST", 8)
+    sink, measure = MEASURES[name]
+    if (sink, runner) == ("flows", "devices"):
+        with pytest.raises(kl.RequestError, match="loads"):
+            kl.loads(GRID, TRIPS, device="emulated")
+        return
+    keywords: dict[str, Any] = {}
+    if runner == "devices":
+        if not EMULATED:
+            pytest.skip("no emulator")
+        keywords = {"device": "emulated", "devices": [0, 1]}
+    why = REFUSED.get((sink, runner))
+    if runner == "cluster":
+        keywords["on"] = client if why is None else "tcp://127.0.0.1:1"  # no worker is asked
+    graph = kl.prepare(GRID) if form == "prepared" else GRID
+    if form == "prepared" and name in ("betweenness", "samples", "error"):
+        with pytest.raises(kl.GraphError, match=r"pass prepared\.graph"):
+            measure(graph, **keywords)
+        return
+    if why is not None:
+        with pytest.raises(kl.RequestError) as raised:
+            measure(graph, **keywords)
+        assert str(raised.value) == why
+        return
+    found, right = measure(graph, **keywords), measure(GRID)
+    if np.asarray(right).dtype.kind == "f":
+        assert np.allclose(found, right, rtol=1e-12, atol=0)
+    else:
+        assert np.array_equal(found, right)
+
+
 def test_the_table_names_what_there_is() -> None:
+    assert {*KEYWORDS, *(sink for sink, _ in MEASURES.values())} == set(SINKS)
     assert REFUSED.keys() <= {(sink, runner) for sink in SINKS for runner in RUNNERS}
     assert len(set(REFUSED.values())) == len(REFUSED)
 
@@ -109,8 +172,9 @@ def test_the_page_shows_the_table() -> None:
     page = (Path(__file__).parents[1] / "docs" / "concepts.md").read_text()
     lines = page.partition("## What goes with what")[2].partition("\n## ")[0].splitlines()
     rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines if "|" in line][2:]
-    for sink, cells in zip(SINKS, rows, strict=False):
-        refused = [(sink, runner) in REFUSED for runner in RUNNERS]
+    for sink, cells in zip(SINKS, rows, strict=True):
+        none = {*REFUSED, ("flows", "devices")}  # where no method is
+        refused = [(sink, runner) in none for runner in RUNNERS]
         assert [cell.startswith("no") for cell in cells] == refused, sink
 
 

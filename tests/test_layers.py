@@ -310,7 +310,6 @@ SHARED = {
         "prefix_scan",
         "row_batches",
         "row_searches",
-        "source_split",
         "variants",
     },
     "backends/reference": {"cycles", "predecessor_chains"},
@@ -416,8 +415,6 @@ PLANNERS = {"planning/plan.py"}
 
 #: Calls that find methods, show progress or take the time on their own, and why. None may join.
 ON_THEIR_OWN = {
-    "api/distance_sums.py",  # sums by bits: no method of the registry makes them
-    "api/nearest_on_cluster.py",
     "api/on_cluster.py",  # which methods devices of workers have
     "api/pairs.py",  # whether a method makes what pairs ask for
 }
@@ -449,7 +446,6 @@ def test_calls_find_methods_and_are_timed_by_the_engine() -> None:
 
 #: Modules that import each other. None may join them.
 CYCLES = [
-    {"api.nearest", "api.nearest_on_cluster"},
     {"results.pairs", "results.result"},
 ]  # fmt: skip
 

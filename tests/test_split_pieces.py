@@ -14,19 +14,28 @@ import pytest
 from split_devices import FOUR, SOURCES, all_take_a_piece, town
 
 import kleene as kl
-from kleene.backends.cuda import source_split
 from kleene.backends.cuda.runtime.device import open_device
-from kleene.backends.cuda.source_split import split_rows
-from kleene.backends.cuda.tuning import transfers
+from kleene.engine import devices, pieces
+from kleene.engine.devices import share_pieces
+from kleene.engine.pieces import Piece, shrinking
 from kleene.errors import KernelError
 
 pytest.importorskip("kleene._emulator")
 
 
+def split_rows(names: list[str], total: int, work: Any, every: bool = True) -> list[Any]:
+    """Let devices work on slices of so many rows; return what each did."""
+
+    def on_slice(device: str, piece: Piece, report: Any) -> None:
+        work(device, slice(piece.first, piece.stop), report)
+
+    return share_pieces(names, shrinking(total, len(names)), on_slice, every=every)
+
+
 @pytest.fixture(autouse=True)
 def four_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "4")
-    monkeypatch.setattr(transfers, "SPLIT_LEAST", 2)  # several pieces for each device
+    monkeypatch.setattr(pieces, "_LEAST", 2)  # several pieces for each device
 
 
 # ---- memory -------------------------------------------------------------------------------------
@@ -114,7 +123,7 @@ def test_more_devices_than_rows() -> None:
 
 @pytest.mark.parametrize("least", [1, 3, 1024])
 def test_pieces_cover_all_rows(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfers, "SPLIT_LEAST", least)
+    monkeypatch.setattr(pieces, "_LEAST", least)
     done: list[int] = []
     for total in (1, 4, 5, 97):
         done.clear()
@@ -127,7 +136,7 @@ def test_pieces_cover_all_rows(least: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_device_that_gives_up_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Devices that have nothing left to do wait for the piece of one that may fail."""
-    monkeypatch.setattr(source_split, "_WAIT", 0.01)
+    monkeypatch.setattr(devices, "_WAIT", 0.01)
     all_take_a_piece(4, monkeypatch)
 
     def work(device: str, rows: slice, report: Any) -> None:

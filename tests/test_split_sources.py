@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,9 @@ import pytest
 from split_devices import FOUR, SOURCES, all_take_a_piece, town
 
 import kleene as kl
-from kleene.backends.cuda.tuning import transfers
+from kleene.backends.cuda.runtime.device import open_device
+from kleene.engine import devices as sharing
+from kleene.engine import pieces
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
@@ -22,13 +25,17 @@ if TYPE_CHECKING:
 
 pytest.importorskip("kleene._emulator")
 
-SPLIT = [row for row in methods(device="emulated") if row.splits == "sources"]
+SPLIT = [
+    row
+    for row in methods(device="emulated")
+    if row.splits == "sources" and row.problem != "betweenness"
+]
 
 
 @pytest.fixture(autouse=True)
 def four_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "4")
-    monkeypatch.setattr(transfers, "SPLIT_LEAST", 2)  # several pieces for each device
+    monkeypatch.setattr(pieces, "_LEAST", 2)  # several pieces for each device
 
 
 def call(row: Any, g: kl.Graph, **options: Any) -> kl.Result:
@@ -48,6 +55,8 @@ def test_which_methods_split() -> None:
         ("apsp", "batched"): "sources",
         ("apsp", "prepared"): "sources",
         ("apsp", "tiled"): "rows",
+        ("betweenness", "batched"): "sources",
+        ("betweenness", "lanes"): "sources",
         ("closure", "prepared"): "sources",
         ("closure", "tiled"): "rows",
     }
@@ -271,3 +280,61 @@ def test_gpus(
 def test_a_gpu_that_is_too_old(cuda: FakeGpu, gpu_machine: None) -> None:
     with pytest.raises(kl.DeviceError, match=r"no device 'cuda:1' .*'cuda:0', 'cuda:2'"):
         kl.bfs(town(), sources=SOURCES, devices=[0, 1])
+
+
+# ---- sums ---------------------------------------------------------------------------------------
+
+#: Thirds are not exact, and neither are their sums: another order gives other bits.
+LENGTHS = kl.generate.rmat(scale=6, edge_factor=6, seed=2, weights=(1, 4))
+
+
+@pytest.mark.parametrize("keywords", [{}, {"hops": True}, {"sources": range(3, 35), "limit": 9}])
+def test_betweenness_on_several_devices(keywords: dict[str, Any]) -> None:
+    g = LENGTHS
+    found = kl.betweenness(g, edges=True, device="emulated", devices=[0, 2], **keywords)
+    right = kl.betweenness(g, edges=True, device="cpu", **keywords)
+    assert np.allclose(found.values, right.values, rtol=1e-12, atol=0)
+    assert np.allclose(found.arcs, right.arcs, rtol=1e-12, atol=0)
+    assert "are split over emulated:0 and emulated:2" in str(found.plan)
+    assert found.plan.reasons[-1].startswith("split: ")
+    assert 0 < found.stats.compute <= found.stats.total
+    found.verify(sample=5)
+
+
+def test_sums_do_not_depend_on_which_device_was_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    share = sharing.share_pieces
+    found = [kl.betweenness(LENGTHS, device="emulated", devices=[0, 1]).values]
+    for slow in (0, 1):
+
+        def unfair(
+            names: Any, pieces: Any, work: Any, report: Any, every: bool, slow: int = slow
+        ) -> Any:
+            def late(device: str, piece: Any, report: Any) -> None:
+                time.sleep(0.05 if device == names[slow] else 0.0)
+                work(device, piece, report)
+
+            return share(names, pieces, late, report, every=every)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(sharing, "share_pieces", unfair)
+            found.append(kl.betweenness(LENGTHS, device="emulated", devices=[0, 1]).values)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_sums_on_a_device_without_memory() -> None:
+    g = LENGTHS
+    full = open_device("emulated:1")
+    held = full.empty(full.free_memory(), np.uint8, "all of it")
+    with pytest.raises(kl.MemoryBudgetError, match="emulated:1"):
+        kl.betweenness(g, device="emulated", devices=[0, 1])
+    found = kl.betweenness(g, device="emulated")  # others do its work
+    assert np.allclose(found.values, kl.betweenness(g, device="cpu").values, rtol=1e-12)
+    del held
+
+
+def test_sums_of_no_source_and_of_one() -> None:
+    empty = kl.Graph.from_edges([], [], n=0)
+    assert len(kl.betweenness(empty, device="emulated", devices=[0, 1])) == 0
+    one = kl.betweenness(LENGTHS, sources=[3], device="emulated", devices=[0, 1])
+    assert "one device: there is one source" in str(one.plan)

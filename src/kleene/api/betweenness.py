@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.api.arguments import (
+    Devices,
     Progress,
     Vertices,
     as_vertices,
     make_ask,
     require_graph,
 )
+from kleene.api.execution import runner_for
 from kleene.api.length_plans import plan_lengths, wide_dtype
 from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
+from kleene.engine.call import Call
+from kleene.engine.fit import require_fit
+from kleene.engine.planned import Planned, as_planned_here, planned_for_workers
+from kleene.engine.solve import solve
+from kleene.engine.sums import Sums
 from kleene.engine.value import run_value
+from kleene.engine.work import run_method
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.betweenness import Betweenness
+from kleene.measures.betweenness import Sums as SumsOfArcs
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.ask import Ask, Decision
+from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.registry.betweenness import HOPS_ONLY
 from kleene.system.machine import threads_for
+
+if TYPE_CHECKING:
+    from kleene.backends.task import Progress as Report
 
 __all__ = ["betweenness", "plan_betweenness"]
 
@@ -50,8 +64,10 @@ def betweenness(
     error: float | None = None,
     confidence: float | None = None,
     seed: int = 0,
+    on: Any = None,
     method: str = "auto",
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Betweenness:
@@ -60,7 +76,8 @@ def betweenness(
     Between two vertices each of several shortest paths counts for its part, so that together they
     count one. The numbers are those of NetworkX's ``betweenness_centrality``,
     ``edge_betweenness_centrality`` and their forms for subsets. They are sums of floats: another
-    number of threads may change the last digits. Memory does not grow with the number of sources.
+    number of threads or devices may change the last digits, and so does a cluster. Memory does not
+    grow with the number of sources.
 
     Parameters
     ----------
@@ -93,10 +110,16 @@ def betweenness(
         The probability that all numbers are within ``error``; 0.9 unless given.
     seed : int
         Chooses samples.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search from some of the
+        sources each.
     method : str
         ``"auto"``, or one of ``kleene.methods("betweenness")``.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to run.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     threads : int, optional
         How many threads may be used; all cores unless given.
     progress : bool or function, optional
@@ -148,7 +171,7 @@ def betweenness(
             method, why = "sampled", f"sampled: random paths, until all are within {error:g}"
     ask = make_ask(
         "betweenness", sources=len(begins), predecessors=edges, limited=limit is not None,
-        method=method, device=device, threads=threads,
+        method=method, device=device, devices=devices, threads=threads,
     )  # fmt: skip
     if why:
         ask = ask._replace(frozen=(Decision("method", method, why),))
@@ -156,22 +179,58 @@ def betweenness(
         raise RequestError(
             "method 'sampled' and the error that is allowed, ", Code("error="), ", go together"
         )
-    plan = plan_betweenness(graph, ask, hops)
-    unit = hops or graph.weight_dtype is None
-    if not unit:
+    asked = _Asked(ends, hops, limit, endpoints, "sums" if error is None else "estimate")
+    call = Call(ask, graph, begins, None, None, progress, None, False, on=on, computes=asked)
+    require_fit(call)
+    made = asked.plan(call)
+    if not hops and graph.weights is not None:
         refuse_zero_cycles(graph)
-    bound = as_limit(limit, graph, wide_dtype(graph, hops), unit)
-    task = BetweennessTask(
-        graph, begins, ends, unit, bound, endpoints, edges,
-        threads_for(len(begins) * (graph.n + graph.m), ask.where.threads), device=plan.first_device,
-    )  # fmt: skip
-    paths = None
+    plan, paths = made.plan, None
+    task = asked.task(call, plan)
     if error is None:
-        sums, stats = run_value(plan, task, progress=progress)
+        sums, plan, stats, _ = solve(call, Sums(), made, runner_for(call))
     else:
         (sums, paths), stats = run_value(plan, task, error, chosen, seed, progress=progress)
     sampled = samples is not None and len(begins) < graph.n
     return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
+
+
+class _Asked(NamedTuple):
+    """Which shortest paths from its sources a call asks for."""
+
+    targets: NDArray[Any] | None
+    hops: bool
+    limit: float | None
+    endpoints: bool
+    sink: str
+    by_rows: bool = False
+
+    def plan(self, call: Call) -> Planned:
+        """Plan the call, or what a part of its sources take."""
+        graph, ask = call.graph, call.ask
+        if call.on is None:
+            return Planned(plan_betweenness(graph, ask, self.hops))
+        plan = plan_betweenness(graph, as_planned_here(ask), self.hops)
+        return Planned(planned_for_workers(plan, ask, graph_facts(graph, self.hops)))
+
+    def task(self, call: Call, plan: Plan) -> BetweennessTask:
+        """Return what a method is given."""
+        graph, ask = call.graph, call.ask
+        unit = self.hops or graph.weight_dtype is None
+        limit = as_limit(self.limit, graph, wide_dtype(graph, self.hops), unit)
+        work = len(call.sources) * (graph.n + graph.m)
+        return BetweennessTask(
+            graph, call.sources, self.targets, unit, limit, self.endpoints,
+            ask.what.predecessors, threads_for(work, ask.where.threads), device=plan.first_device,
+        )  # fmt: skip
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> SumsOfArcs:
+        """Return the sums of vertices and arcs over the sources."""
+        sums: SumsOfArcs = run_method(plan, replace(self.task(call, plan), progress=report))
+        return sums
+
+    def prove(self, call: Call, plan: Plan, found: SumsOfArcs) -> None:
+        """Leave the proof to the result: it repeats searches in plain Python."""
 
 
 def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:

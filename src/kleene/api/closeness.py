@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from kleene.api.arguments import Progress, Vertices
+from kleene.api.arguments import Devices, Progress, Vertices
 from kleene.api.distance_sums import DistanceWork, check_distances
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -26,7 +27,9 @@ def closeness(
     reverse: bool = False,
     limit: float | None = None,
     wf_improved: bool = True,
+    on: Any = None,
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Closeness:
@@ -59,8 +62,14 @@ def closeness(
         The length, or the number of hops, beyond which a vertex counts as not reached.
     wf_improved : bool
         Whether to multiply by the part of the others that is in reach.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search from some of the
+        sources each.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to search; ``"auto"`` counts hops on the CPU.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     threads : int, optional
         How many threads may be used; all cores unless given. Sums of floats may differ in their
         last bits with another number.
@@ -85,12 +94,12 @@ def closeness(
     work = DistanceWork.of(
         check_distances(
             graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
-            limit=limit, device=device, threads=threads, progress=progress,
-            keywords=("samples", "sources"),
+            limit=limit, on=on, device=device, devices=devices, threads=threads,
+            progress=progress, keywords=("samples", "sources"),
         )
     )  # fmt: skip
-    found, stats = work.timed("closeness", work.sums)
-    return Closeness(work.measured, found, improved, work.plan, stats)
+    found, plan, stats = work.whole("closeness", DistanceWork.sums, work.added)
+    return Closeness(work.measured, found, improved, plan, stats)
 
 
 def harmonic(
@@ -102,7 +111,9 @@ def harmonic(
     hops: bool = False,
     reverse: bool = False,
     limit: float | None = None,
+    on: Any = None,
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Harmonic:
@@ -129,8 +140,14 @@ def harmonic(
         Whether paths lead to the sources instead of from them: distances from the vertex.
     limit : number, optional
         The length, or the number of hops, beyond which a vertex counts as not reached.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search from some of the
+        sources each.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to search; ``"auto"`` counts hops on the CPU.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     threads : int, optional
         How many threads may be used; all cores unless given. Sums are floats, and may differ in
         their last bits with another number.
@@ -151,9 +168,10 @@ def harmonic(
     work = DistanceWork.of(
         check_distances(
             graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
-            limit=limit, device=device, threads=threads, progress=progress,
-            keywords=("samples", "sources"),
+            limit=limit, on=on, device=device, devices=devices, threads=threads,
+            progress=progress, keywords=("samples", "sources"),
         )
     )  # fmt: skip
-    found, stats = work.timed("harmonic", lambda report: work.sums(report, inverses=True))
-    return Harmonic(work.measured, found, work.plan, stats)
+    inverses = partial(DistanceWork.sums, inverses=True)
+    found, plan, stats = work.whole("harmonic", inverses, work.added)
+    return Harmonic(work.measured, found, plan, stats)

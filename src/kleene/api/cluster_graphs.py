@@ -28,8 +28,9 @@ def share_call_graph(
     client: Any, call: Call, plan: Plan, folder: Path | None
 ) -> Iterator[SharedGraph]:
     """Yield the graph of a call on the workers: prepared here, once, where the plan says so."""
-    form, hops = call.form, call.ask.what.problem == "bfs"
-    if form is None and plan.method == "prepared":  # None still: a cycle may be negative
+    form, hops = call.form, call.hops
+    rows = call.computes is None or call.computes.by_rows
+    if form is None and rows and plan.method == "prepared":  # None still: a cycle may be negative
         form = prepared_form(call.graph, plan.semiring, plan.dtype, call.ask.where.threads)
     if form is None or hops:
         with share_plain_graph(client, call.graph, hops, folder) as shared:

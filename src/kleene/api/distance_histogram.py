@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.api.arguments import Progress, Vertices
+from kleene.api.arguments import Devices, Progress, Vertices
 from kleene.api.distance_sums import DistanceWork, check_distances
 from kleene.api.reduce_distances import as_edges
 from kleene.graph import Graph
-from kleene.measures.distance_histogram import DistanceHistogram
+from kleene.measures.distance_histogram import Bins, DistanceHistogram
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -30,7 +31,9 @@ def distance_histogram(
     hops: bool = False,
     reverse: bool = False,
     limit: float | None = None,
+    on: Any = None,
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> DistanceHistogram:
@@ -62,8 +65,14 @@ def distance_histogram(
         Whether paths lead to the sources instead of from them.
     limit : number, optional
         The length, or the number of hops, beyond which a vertex counts as not reached.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search from some of the
+        sources each.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to search; ``"auto"`` counts hops on the CPU.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     threads : int, optional
         How many threads may be used; all cores unless given.
     progress : bool or function, optional
@@ -86,9 +95,10 @@ def distance_histogram(
     edges = as_edges(bins)
     call = check_distances(
         graph, sources=sources, samples=samples, seed=seed, hops=hops, reverse=reverse,
-        limit=limit, device=device, threads=threads, progress=progress,
-        keywords=("samples", "sources"),
+        limit=limit, on=on, device=device, devices=devices, threads=threads,
+        progress=progress, keywords=("samples", "sources"),
     )  # fmt: skip
     work = DistanceWork.of(call)
-    found, stats = work.timed("distance histogram", lambda report: work.histogram(edges, report))
-    return DistanceHistogram(work.measured, found, work.plan, stats)
+    part = partial(DistanceWork.histogram, edges=edges)
+    found, plan, stats = work.whole("distance histogram", part, Bins.add)
+    return DistanceHistogram(work.measured, found, plan, stats)

@@ -7,22 +7,26 @@ time, as :func:`reduce_distances` does, and added up there.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.arguments import Call, Progress, Vertices, check_call
+from kleene.api.arguments import Call, Devices, Progress, Vertices, check_call
+from kleene.api.execution import runner_for
 from kleene.api.length_plans import COUNT_ARCS, require_not_negative
 from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.engine.call import Timings
+from kleene.engine.planned import Planned
 from kleene.engine.reduce import Reduction
+from kleene.engine.solve import solve
+from kleene.engine.sums import Sums
+from kleene.engine.value import timed
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
@@ -31,7 +35,6 @@ from kleene.measures.distance_measure import DistanceSums, Measured
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.results.distance_reduction import Reduced, reduce_rows
-from kleene.system.progress import reporter
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -56,7 +59,9 @@ def check_distances(
     hops: bool = False,
     reverse: bool = False,
     limit: float | None = None,
+    on: Any = None,
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
     keywords: tuple[str, ...] = (),
@@ -69,7 +74,7 @@ def check_distances(
     call = check_call(
         "apsp", graph,
         sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
-        threads=threads, progress=progress, hops=as_flag(hops, "hops"),
+        devices=devices, threads=threads, progress=progress, on=on, hops=as_flag(hops, "hops"),
     )  # fmt: skip
     if sources is not None:
         call = call._replace(sources=np.unique(call.sources))
@@ -120,12 +125,38 @@ class DistanceWork:
         """The plan of its rows."""
         return self.rows.plan
 
-    def timed(self, what: str, work: Callable[[Report | None], T]) -> tuple[T, Timings]:
-        """Return what some work gives, which reports to the user, and how long it took."""
-        began = time.perf_counter()
-        with reporter(self.call.progress, what) as report:
-            found = work(report)
-        return found, Timings(total=time.perf_counter() - began)
+    def whole(
+        self, what: str, part: Callable[[DistanceWork, Report | None], T], add: Callable[[T, T], T]
+    ) -> tuple[T, Plan, Timings]:
+        """Return what follows from all distances, the plan, and how long it took.
+
+        Workers of a cluster compute parts of it, each from some of the sources.
+        """
+        if self.call.on is None:
+            found, stats = timed(partial(part, self), self.call.progress, what)
+            return found, self.plan, stats
+        call, made = self.call, Planned(self.plan, self.rows.looked)
+        own = call._replace(computes=_OfSources(part))
+        found, plan, stats, _ = solve(own, Sums(add), made, runner_for(call), what)
+        return found, plan, stats
+
+    def added(self, total: DistanceSums, part: DistanceSums) -> DistanceSums:
+        """Return the sums over the sources of both."""
+        inverses = None
+        if total.inverses is not None and part.inverses is not None:
+            inverses = total.inverses + part.inverses
+        pairs = None
+        if total.pairs_by_hops is not None and part.pairs_by_hops is not None:
+            pairs = np.zeros(max(len(total.pairs_by_hops), len(part.pairs_by_hops)), np.int64)
+            for own in (total.pairs_by_hops, part.pairs_by_hops):
+                pairs[: len(own)] += own
+        if not self._may_exceed_int64():
+            sums = total.sums + part.sums
+        elif inverses is not None:  # sums are not used
+            sums = total.sums.astype(np.float64) + part.sums
+        else:
+            sums = _narrowed(total.sums.astype(object) + part.sums)
+        return DistanceSums(total.reached + part.reached, sums, inverses, pairs)
 
     def sums(self, report: Report | None, inverses: bool = False) -> DistanceSums:
         """Return the sums over the distances between the sources and each vertex."""
@@ -168,7 +199,7 @@ class DistanceWork:
     def _reduced(self, found: Reduced, first: int, rows: Array) -> None:
         found.put(first, reduce_rows(rows, self.measured.hops, None, self.rows.threads))
 
-    def histogram(self, edges: Array | None, report: Report | None) -> Bins:
+    def histogram(self, report: Report | None, edges: Array | None) -> Bins:
         """Return how many pairs of a source and another vertex are how far apart."""
         bins = Bins(edges, self.measured.hops, self.measured.dtype.kind == "i")
         if self._by_bits:
@@ -224,5 +255,30 @@ def _add_words(
 
 def _as_integers(words: Array) -> Array:
     """Return sums of two words: int64 where all fit, else Python's integers."""
-    sums: Array = words[0].astype(object) * 2**32 + words[1]
+    return _narrowed(words[0].astype(object) * 2**32 + words[1])
+
+
+def _narrowed(sums: Array) -> Array:
+    """Return Python's integers as int64 where all fit."""
     return sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
+
+
+class _OfSources(NamedTuple):
+    """What follows from the distances of some sources: a part of a measure."""
+
+    part: Callable[[DistanceWork, Report | None], Any]
+    hops: bool = False  # the request says so
+    by_rows: bool = True
+    sink: str = "sums"
+
+    def plan(self, call: Call) -> Planned:
+        """Plan the rows of some sources."""
+        rows = DistanceWork.of(call._replace(computes=None)).rows
+        return Planned(rows.plan, rows.looked)
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
+        """Return the part."""
+        return self.part(DistanceWork.of(call._replace(computes=None)), report)
+
+    def prove(self, call: Call, plan: Plan, found: Any) -> None:
+        """Leave the proof to the result, which searches from its vertices."""

@@ -137,5 +137,5 @@ class EccentricityQuestion:
         if not len(sources):
             return np.empty(0, np.int64)
         work = DistanceWork.of(call)
-        farthest, _ = work.timed("eccentricities", work.farthest)
+        farthest, _ = timed(work.farthest, call.progress, "eccentricities")
         return farthest.astype(np.int64 if self._dtype.kind == "i" else np.float64, copy=False)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kleene.api.arguments import Progress
+from kleene.api.arguments import Devices, Progress
 from kleene.api.components import components
 from kleene.api.distance_sums import DistanceWork, check_distances
 from kleene.engine.planned import EXPLAINING
@@ -21,7 +22,9 @@ def efficiency(
     graph: Graph | PreparedGraph,
     *,
     hops: bool = False,
+    on: Any = None,
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> float:
@@ -37,8 +40,14 @@ def efficiency(
     hops : bool
         Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
         graph without weights counts arcs anyway.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search from some of the
+        sources each.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to search; ``"auto"`` counts hops on the CPU.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     threads : int, optional
         How many threads may be used; all cores unless given. The sum is one of floats, and may
         differ in its last bits with another number.
@@ -56,10 +65,12 @@ def efficiency(
     >>> kl.efficiency(kl.generate.grid(2, 2))
     0.8333333333333334
     """
-    work = DistanceWork.of(
-        check_distances(graph, hops=hops, device=device, threads=threads, progress=progress)
+    call = check_distances(
+        graph, hops=hops, on=on, device=device, devices=devices, threads=threads, progress=progress
     )
-    found, _ = work.timed("efficiency", lambda report: work.sums(report, inverses=True))
+    work = DistanceWork.of(call)
+    inverses = partial(DistanceWork.sums, inverses=True)
+    found, _, _ = work.whole("efficiency", inverses, work.added)
     n = work.call.graph.n
     assert found.inverses is not None
     return math.fsum(found.inverses) / (n * (n - 1)) if n > 1 else 0.0
@@ -69,7 +80,9 @@ def wiener_index(
     graph: Graph | PreparedGraph,
     *,
     hops: bool = False,
+    on: Any = None,
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Any:
@@ -84,8 +97,14 @@ def wiener_index(
     hops : bool
         Count arcs instead of adding weights, as NetworkX and igraph do unless weights are named. A
         graph without weights counts arcs anyway.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers search from some of the
+        sources each.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to search; ``"auto"`` counts hops on the CPU.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     threads : int, optional
         How many threads may be used; all cores unless given. A sum of floats may differ in its last
         bits with another number.
@@ -103,14 +122,16 @@ def wiener_index(
     >>> kl.wiener_index(kl.generate.grid(2, 2))
     8
     """
-    call = check_distances(graph, hops=hops, device=device, threads=threads, progress=progress)
+    call = check_distances(
+        graph, hops=hops, on=on, device=device, devices=devices, threads=threads, progress=progress
+    )
     g = call.graph
     if EXPLAINING.on:  # the sums, which a graph in pieces does without
         DistanceWork.of(call)
     if components(g, "strong" if g.directed else "weak", threads=threads).count > 1:
         return math.inf
     work = DistanceWork.of(call)
-    found, _ = work.timed("wiener index", work.sums)
+    found, _, _ = work.whole("wiener index", DistanceWork.sums, work.added)
     if work.measured.dtype.kind == "f":
         total = math.fsum(found.sums)
         return total if g.directed else total / 2

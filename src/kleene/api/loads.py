@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kleene.api.arguments import Progress, Vertices, as_prepared, as_vertices, make_ask
 from kleene.api.demand import as_demand
+from kleene.api.execution import runner_for
 from kleene.backends.common.limits import as_limit
-from kleene.backends.task import LoadsTask
-from kleene.engine.planned import plan_value
+from kleene.backends.task import LoadsAnswer, LoadsTask
+from kleene.engine.call import Call, Writer
+from kleene.engine.planned import Planned, plan_value
+from kleene.engine.prepared import PreparedForm
+from kleene.engine.solve import solve
+from kleene.engine.sums import Sums, SumsWriter
 from kleene.engine.value import run_value
+from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
@@ -25,6 +33,8 @@ from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
+    from kleene.backends.task import Progress as Report
+    from kleene.engine.pieces import Piece
 
 __all__ = ["loads", "loads_between"]
 
@@ -42,6 +52,7 @@ def loads(
     split: bool = False,
     hops: bool = False,
     limit: float | None = None,
+    on: Any = None,
     method: str = "auto",
     device: str = "auto",
     threads: int | None = None,
@@ -77,6 +88,8 @@ def loads(
         Count arcs instead of adding weights.
     limit : number, optional
         The length, or the number of hops, beyond which a path does not count.
+    on : dask.distributed.Client or str, optional
+        A Dask cluster, or the address of its scheduler, whose workers take some of the trips each.
     method : {"auto", "searches", "prepared", "plain"}
         How: one of ``kl.methods("loads")``. ``"prepared"`` takes neither ``split`` nor ``limit``.
     device : {"auto", "cpu", "reference"}
@@ -91,7 +104,7 @@ def loads(
     Loads
         ``arcs``, ``vertices``, and for a graph from a table ``rows``; ``unassigned`` are trips
         without a path. Flows are sums of floats: whole numbers are exact below 2^53, others depend
-        on the number of threads by rounding.
+        on the number of threads, and on a cluster, by rounding.
 
     Raises
     ------
@@ -122,24 +135,107 @@ def loads(
     [10.0, 14.0, 0.0, 0.0]
     """
     hops, split = as_flag(hops, "hops"), as_flag(split, "split")
-    graph, parts = _opened(graph, hops)
+    graph, form = _opened(graph, hops)
     trips = as_demand(graph, demand, origin, destination, volume)
     ask = _ask(len(trips.volumes), split, limit, method, device, threads)
     ask, by_destination = _with_roots(graph_facts(graph, hops), ask, trips)
-    plan = _plan(graph, ask, hops, parts is not None)
+    asked = _Asked(trips, split, hops, limit, by_destination)
+    call = Call(
+        ask, graph, np.arange(len(trips.volumes)), None, None, progress, None, False, form=form,
+        on=on, computes=asked,
+    )  # fmt: skip
+    made = asked.plan(call)
     if split and not hops:
         refuse_zero_cycles(graph)
-    dtype = np.dtype(plan.dtype)
-    wide = np.dtype(np.float64) if dtype.kind == "f" else dtype  # of searches
-    climbs = ask.what.trips * _CLIMB if plan.method == "prepared" else 0
-    work = max(climbs, (ask.what.sources or 0) * (graph.n + graph.m))
-    task = LoadsTask(
-        graph, trips.origins, trips.destinations, trips.volumes, split, hops,
-        as_limit(limit, graph, wide, hops), dtype, by_destination,
-        threads_for(work, ask.where.threads), prepared=parts,
-    )  # fmt: skip
-    (arcs, assigned), stats = run_value(plan, task, progress=progress)
+    task, plan = asked.task(call, made.plan), made.plan
+    if on is None:
+        (arcs, assigned), stats = run_value(plan, task, progress=progress)
+    else:
+        # Trips with the same root come together, in a piece or in two.
+        order = np.argsort(trips.destinations if by_destination else trips.origins, kind="stable")
+        bare = call._replace(computes=asked._replace(trips=trips.some(slice(0))))
+        sink = _Flows(trips.some(order))
+        (arcs, found), plan, stats, _ = solve(bare, sink, made, runner_for(call))
+        assigned = np.empty(len(order), bool)
+        assigned[order] = found
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
+
+
+class _Asked(NamedTuple):
+    """Trips, and how they go; the sources of their call are their numbers."""
+
+    trips: Demand
+    split: bool
+    hops: bool
+    limit: float | None
+    by_destination: bool
+    sink: str = "flows"
+    by_rows: bool = True
+
+    def plan(self, call: Call) -> Planned:
+        """Plan searches or climbs."""
+        return Planned(_plan(call.graph, call.ask, self.hops, call.form is not None))
+
+    def task(self, call: Call, plan: Plan) -> LoadsTask:
+        """Return what a method is given."""
+        graph, ask, dtype, form = call.graph, call.ask, np.dtype(plan.dtype), call.form
+        wide = np.dtype(np.float64) if dtype.kind == "f" else dtype  # of searches
+        climbs = len(self.trips.volumes) * _CLIMB if plan.method == "prepared" else 0
+        work = max(climbs, (ask.what.sources or 0) * (graph.n + graph.m))
+        _, origins, destinations, volumes = self.trips
+        return LoadsTask(
+            graph, origins, destinations, volumes, self.split, self.hops,
+            as_limit(self.limit, graph, wide, self.hops), dtype, self.by_destination,
+            threads_for(work, ask.where.threads),
+            prepared=form._parts if isinstance(form, PreparedForm) else None,
+        )  # fmt: skip
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> LoadsAnswer:
+        """Return the flows of all arcs, and which trips have a path."""
+        found: LoadsAnswer = run_method(plan, replace(self.task(call, plan), progress=report))
+        return found
+
+    def prove(self, call: Call, plan: Plan, found: LoadsAnswer) -> None:
+        """Leave the proof to the result, which knows the whole demand."""
+
+
+class _Flows(Sums):
+    """Flows of runs of trips, which are added; which of them have a path follows one another."""
+
+    def __init__(self, trips: Demand) -> None:
+        super().__init__(_added)
+        self.writer = _TripsWriter(trips)
+
+
+def _added(total: LoadsAnswer, part: LoadsAnswer) -> LoadsAnswer:
+    assigned = np.concatenate([total.assigned, part.assigned])
+    return LoadsAnswer(total.arcs + part.arcs, assigned)
+
+
+class _TripsWriter(SumsWriter):
+    """The trips themselves, by the number of the first."""
+
+    unit = "trips"
+
+    def __init__(self, trips: Demand, first: int = 0) -> None:
+        self._trips, self._first = trips, first
+
+    def needs(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> int:
+        """Return the bytes of the flows; the plan of a worker says what a search takes."""
+        return 8 * call.graph.m
+
+    def _of(self, pieces: Sequence[Piece]) -> Demand:
+        first = self._first
+        return self._trips.some(slice(pieces[0].first - first, pieces[-1].stop - first))
+
+    def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
+        """Return some of the trips."""
+        return _TripsWriter(self._of(pieces), pieces[0].first)
+
+    def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
+        """Return the call for the trips of some pieces."""
+        assert isinstance(call.computes, _Asked)
+        return call._replace(computes=call.computes._replace(trips=self._of(pieces)))
 
 
 def loads_between(
@@ -161,14 +257,14 @@ def loads_between(
     return _plan(graph, ask, hops, parts is not None)
 
 
-def _opened(graph: Graph | PreparedGraph, hops: bool) -> tuple[Graph, Any]:
-    """Return the graph, and what it was prepared for if that has the lengths, else None."""
+def _opened(graph: Graph | PreparedGraph, hops: bool) -> tuple[Graph, PreparedForm | None]:
+    """Return the graph, and the prepared graph if that has the lengths, else None."""
     if isinstance(graph, Graph):
         return graph, None
     prepared = as_prepared(graph)
     prepared._require_lengths("loads are")
     own = prepared.graph
-    return own, None if hops and own.weights is not None else prepared._parts
+    return own, None if hops and own.weights is not None else prepared
 
 
 def _ask(trips: int, split: bool, limit: Any, method: str, device: str, threads: int | None) -> Ask:

@@ -17,27 +17,34 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.api.arguments import (
+    Devices,
     Progress,
     Vertices,
     as_prepared,
     check_call,
     make_ask,
 )
-from kleene.api.execution import solve
+from kleene.api.device_arguments import as_devices
+from kleene.api.execution import runner_for, solve
 from kleene.api.length_plans import COUNT_ARCS, USE_SSSP, plan_lengths, require_not_negative
 from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
 from kleene.backends.common.limits import as_limit
 from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
-from kleene.engine.value import run_value, timed
+from kleene.engine import solve as engine
+from kleene.engine.best import Best
+from kleene.engine.call import Call, Timings
+from kleene.engine.fit import REFUSED
+from kleene.engine.planned import Planned
+from kleene.engine.value import timed
+from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.graph.forms import CSR
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.graph.weight_names import warn_of_numbers_left
-from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
@@ -47,10 +54,11 @@ from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
+    from kleene.backends.task import Progress as Report
     from kleene.prepared.customization import Customization
     from kleene.prepared.elimination import Elimination
 
-__all__ = ["NearestOptions", "nearest"]
+__all__ = ["nearest"]
 
 Array = NDArray[Any]
 
@@ -65,6 +73,7 @@ def nearest(
     reverse: bool = False,
     threads: int | None = None,
     device: str = "auto",
+    devices: Devices = None,
     progress: Progress = None,
     on: Any = None,
 ) -> Nearest:
@@ -95,6 +104,8 @@ def nearest(
     device : str
         ``"auto"`` is the fastest that can do it. Several facilities per vertex (``k`` above 1)
         are found on the CPU.
+    devices : sequence of int or str, optional
+        GPUs, such as ``[1]``: the search for one facility per vertex runs on the first of them.
     progress : bool or function, optional
         True shows a progress bar; a function is called with (done, total).
     on : dask.distributed.Client or str, optional
@@ -128,105 +139,141 @@ def nearest(
     >>> kl.nearest(g, ["e", "a"], k=2).which[2].tolist()
     [1, 0]
     """
-    prepared = None
+    form = None
     if not isinstance(graph, Graph):
-        prepared = as_prepared(graph)
-        graph = prepared.graph
+        form = as_prepared(graph)
+        graph = form.graph
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     places = one_or_more(graph, facilities, "facilities")
     if not len(places):
         raise RequestError(Code("facilities"), " is empty: name at least one vertex")
     k = as_count(k, "k")
-    many = k > 1
-    if many and not (isinstance(device, str) and device in ("auto", "cpu")):
+    kind, names = as_devices(device, devices)
+    if k > 1 and len(names) > 1:
+        raise RequestError(REFUSED["best", "devices"])
+    if k > 1 and kind not in ("auto", "cpu"):
         raise RequestError(
             Code(f"k={k}"),
             " runs on ",
             Code("device='cpu'"),
-            f"; on {device!r} there is ",
+            f"; on {names[0] if names else kind!r} there is ",
             Code("k=1"),
         )
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
-    parts = None if prepared is None else _parts(prepared, ask, hops, reverse)
-    if many or on is not None:
-        known = None if parts is None else Known.of(*parts)
-        advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
-        plan = plan_lengths(graph, ask, hops, advice, known)
-        dtype = np.dtype(plan.dtype)
+    search = _Search(k, limit, hops, reverse, kind, names)
+    call = Call(
+        ask, graph, places, None, None, progress, None, False,
+        form=form if k > 1 else None, on=on, computes=search,
+    )  # fmt: skip
+    if k > 1 or on is not None:
+        made, workers = search.plan(call), 1
+        if on is not None:
+            from kleene.api.on_cluster import count_workers
+
+            workers = count_workers(on)
+        found, plan, stats, _ = engine.solve(call, Best(k, workers), made, runner_for(call))
+        task, (distances, which) = search.task(call, np.dtype(plan.dtype)), found
     else:  # the search from the extra vertex has a plan of its own
         if not hops:
             warn_of_numbers_left(graph)
         facts = graph_facts(graph, hops)
         require_not_negative(facts, "nearest", COUNT_ARCS, USE_SSSP)
-        dtype, _ = choose_dtype(facts, ask)
-    searched = graph if reverse else graph.transpose()
-    task = NearestTask(
-        searched, places, k, as_limit(limit, graph, dtype, hops), dtype,
-        hops or graph.weight_dtype is None, threads_for(k * (graph.n + graph.m), ask.where.threads),
-    )  # fmt: skip
-    if on is not None:
-        from kleene.api.nearest_on_cluster import nearest_on_cluster
-
-        options = NearestOptions(limit, hops, reverse, ask.where.threads, device)
-        (plan, distances, which), stats = timed(
-            lambda _: nearest_on_cluster(graph, task, plan, options, on, progress)
-        )
-    elif many:
-        own = replace(task, prepared=parts)
-        (distances, which), stats = run_value(plan, own, progress=progress)
-    else:
-        (plan, distances, which), stats = timed(
-            lambda _: _nearest_one(task, graph, device, threads, progress)
-        )
-    if hops:
-        distances[which < 0] = NO_HOPS
-    return Nearest(graph, plan, stats, task, distances, which, hops, reverse)
+        task = search.task(call, choose_dtype(facts, ask)[0])
+        (plan, distances, which), stats = timed(lambda _: search.one(call, task, progress))
+    return search.result(call, plan, task, stats, distances, which)
 
 
-def _parts(
-    prepared: PreparedGraph, ask: Ask, hops: bool, reverse: bool
-) -> tuple[Elimination, Customization] | None:
-    """Return what a prepared graph has for the lengths of a search, in its direction, or None."""
-    dtype, _ = choose_dtype(graph_facts(prepared.graph, hops), ask)
-    if prepared._customization.key != ("min_plus", str(dtype)):
-        return None
-    if hops and prepared.graph.weights is not None:
-        return None
-    from kleene.prepared.sweeps import reverse_values
+class _Search(NamedTuple):
+    """The search for the nearest of some facilities, which are the sources of its call."""
 
-    elimination, values = prepared._parts
-    return elimination, values if reverse else reverse_values(values)
-
-
-class NearestOptions(NamedTuple):
-    """The arguments that workers of a cluster repeat."""
-
+    k: int
     limit: float | None
     hops: bool
     reverse: bool
-    threads: int | None
-    device: str
+    device: str  # for k = 1
+    devices: tuple[str, ...]
+    by_rows: bool = False
 
+    @property
+    def sink(self) -> str:
+        """What it is in the table of what goes with what."""
+        return "best" if self.k > 1 else "nearest"
 
-def _nearest_one(
-    task: NearestTask, planned: Graph, device: str, threads: int | None, progress: Progress
-) -> tuple[Plan, Array, Array]:
-    """Search from the extra vertex; its arcs count a hop where arcs are counted."""
-    g = task.graph
-    extra = 1 if task.unit else 0
-    call = check_call(
-        "bfs" if task.unit else "sssp", _with_extra_vertex(task, planned), source=g.n,
-        limit=None if task.limit is None else task.limit + extra,
-        predecessors=False, device=device, threads=threads, progress=progress,
-    )  # fmt: skip
-    result = solve(call._replace(ask=call.ask._replace(keywords=())))
-    distances = result.distances[: g.n].astype(task.dtype)
-    if task.unit:
-        distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
-    which = np.full(g.n, -1, dtype=g.id_dtype)
-    lengths = lengths_or_none(g, task.dtype, task.unit)
-    _native.nearest_owners(g.offsets, g.neighbors, lengths, task.facilities, distances, which)
-    return result.plan, distances[:, None], which[:, None]
+    def plan(self, call: Call) -> Planned:
+        """Plan it, on arcs or what a prepared graph has for its lengths."""
+        graph, ask = call.graph, call.ask.but(sources=self.k)
+        parts = self._parts(call)
+        known = None if parts is None else Known.of(*parts)
+        many = self.k > 1
+        advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
+        return Planned(plan_lengths(graph, ask, self.hops, advice, known))
+
+    def _parts(self, call: Call) -> tuple[Elimination, Customization] | None:
+        """Return what a prepared graph has for the lengths, in their direction, or None."""
+        form: Any = call.form
+        if form is None:
+            return None
+        dtype, _ = choose_dtype(graph_facts(call.graph, self.hops), call.ask)
+        if form._customization.key != ("min_plus", str(dtype)):
+            return None
+        if self.hops and call.graph.weights is not None:
+            return None
+        from kleene.prepared.sweeps import reverse_values
+
+        elimination, values = form._parts
+        return elimination, values if self.reverse else reverse_values(values)
+
+    def task(self, call: Call, dtype: np.dtype[Any]) -> NearestTask:
+        """Return what a method is given: distances are searched from the facilities."""
+        graph, k = call.graph, self.k
+        return NearestTask(
+            graph if self.reverse else graph.transpose(), call.sources, k,
+            as_limit(self.limit, graph, dtype, self.hops), dtype,
+            self.hops or graph.weight_dtype is None,
+            threads_for(k * (graph.n + graph.m), call.ask.where.threads),
+        )  # fmt: skip
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> tuple[Array, Array]:
+        """Return the distances of every vertex, and places in the list of facilities."""
+        task = replace(self.task(call, np.dtype(plan.dtype)), progress=report)
+        if self.k == 1:
+            return self.one(call, task, report)[1:]
+        found: tuple[Array, Array] = run_method(plan, replace(task, prepared=self._parts(call)))
+        return found
+
+    def one(self, call: Call, task: NearestTask, progress: Progress) -> tuple[Plan, Array, Array]:
+        """Search from an extra vertex; its arcs count a hop where arcs are counted."""
+        g = task.graph
+        extra = 1 if task.unit else 0
+        search = check_call(
+            "bfs" if task.unit else "sssp", _with_extra_vertex(task, call.graph), source=g.n,
+            limit=None if task.limit is None else task.limit + extra, predecessors=False,
+            device=self.device, devices=self.devices or None, threads=call.ask.where.threads,
+            progress=progress,
+        )  # fmt: skip
+        result = solve(search._replace(ask=search.ask._replace(keywords=())))
+        distances = result.distances[: g.n].astype(task.dtype)
+        if task.unit:
+            distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
+        which = np.full(g.n, -1, dtype=g.id_dtype)
+        lengths = lengths_or_none(g, task.dtype, task.unit)
+        _native.nearest_owners(g.offsets, g.neighbors, lengths, task.facilities, distances, which)
+        return result.plan, distances[:, None], which[:, None]
+
+    def result(
+        self, call: Call, plan: Plan, task: NearestTask, stats: Timings, distances: Array,
+        which: Array,
+    ) -> Nearest:  # fmt: skip
+        """Return what the user gets."""
+        if self.hops:
+            distances[which < 0] = NO_HOPS
+        return Nearest(call.graph, plan, stats, task, distances, which, self.hops, self.reverse)
+
+    def prove(self, call: Call, plan: Plan, found: tuple[Array, Array]) -> None:
+        """Prove distances and places."""
+        distances, which = found[0].copy(), found[1]
+        task = self.task(call, np.dtype(plan.dtype))
+        self.result(call, plan, task, Timings(), distances, which).verify()
 
 
 def _with_extra_vertex(task: NearestTask, planned: Graph) -> Graph:

@@ -23,7 +23,7 @@ from kleene.api.pairs import solve_pairs
 from kleene.api.tiles_on_cluster import plan_tiles, solve_in_tiles
 from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.limits import as_limit
-from kleene.distributed.dask_client import open_client, worker_threads
+from kleene.distributed.dask_client import import_dask, open_client, worker_threads
 from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
 from kleene.distributed.store_sink import StoreSink, store_sink, with_block_rows
 from kleene.distributed.tile_checkpoints import Checkpoints
@@ -44,7 +44,7 @@ from kleene.planning.cost_model import searched_seconds
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes
 from kleene.planning.prepared_cost import prepared_seconds
-from kleene.registry import find
+from kleene.registry import find, methods
 from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
 from kleene.system.formatting import counted, format_bytes, format_duration
@@ -52,7 +52,7 @@ from kleene.system.formatting import counted, format_bytes, format_duration
 if TYPE_CHECKING:
     from kleene.backends.task import Progress
 
-__all__ = ["describe_workers", "explain_rows", "on_workers", "solve_on_cluster"]
+__all__ = ["count_workers", "describe_workers", "explain_rows", "on_workers", "solve_on_cluster"]
 
 #: Bytes of an answer that may pass through the client.
 _SMALL = 2**30
@@ -78,13 +78,16 @@ class WorkerPieces:
             graph=own, form=form, sources=work.call.sources.astype(own.id_dtype, copy=False)
         )
         rows = max(piece.stop - piece.first for piece in work.pieces)
-        plan = planned(call, call.ask.but(sources=rows)).plan
+        threads = call.ask.where.threads or import_dask().get_worker().state.nthreads
+        plan = planned(call, call.ask.but(sources=rows, threads=threads)).plan
         begin = work.pieces[0].first
         proved = random.Random(begin).choice(work.pieces)
         limit = as_limit(call.limit, own, np.dtype(plan.dtype), plan.problem == "bfs")
 
         def look(pieces: Sequence[Piece], call: Call, part: Part) -> None:
-            if proved in pieces:
+            if call.computes is not None:
+                call.computes.prove(call, plan, part.answer)
+            elif proved in pieces:
                 made = Outcome(part, plan, Timings(), limit)
                 result = (
                     Result._of(call, made)
@@ -155,9 +158,8 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
         if isinstance(sink, StoreSink):
             Checkpoints.discard(sink.files.path)
         return plan
-    ask, what = _ask_of_workers(call, plan), f"{plan.problem} rows"
-    item = np.dtype(plan.dtype).itemsize + 4 * ask.what.predecessors
-    together = (2 if work.writer.behind else 1) * call.graph.n * item
+    ask, writer = _ask_of_workers(call, plan, work.writer.alone), work.writer
+    what = f"{plan.problem} {writer.unit}"
     bare = call.bare(ask)
     total = work.total
     done = total - count_rows(pieces)
@@ -168,12 +170,11 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
 
             def make(blocks: Sequence[Piece]) -> WorkerPieces:
                 sources = call.sources[blocks[0].first : blocks[-1].stop]
-                rows = max(piece.stop - piece.first for piece in blocks)
                 own = Work(
                     bare._replace(sources=sources), plan, tuple(blocks),
-                    work.writer.share(blocks, shared),
+                    writer.share(blocks, shared),
                 )  # fmt: skip
-                return WorkerPieces(own, rows * together)
+                return WorkerPieces(own, writer.needs(blocks, call._replace(ask=ask), plan))
 
             with closing(run_pieces(client, shared, what, pieces, make)) as finished:
                 for blocks, receipts in finished:
@@ -182,8 +183,9 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
                     runs, done = runs + 1, done + count_rows(blocks)
                     if report is not None:
                         report(done, total)
-    note = f"cluster: {describe_workers(threads)}, {counted(runs, 'piece')}"
-    proved = ", a row of each proved" if isinstance(call.graph, Graph) else ""
+    note = f"cluster: {describe_workers(threads)}, {sink.ran(runs)}"
+    rows = call.computes is None and isinstance(call.graph, Graph)
+    proved = ", a row of each proved" if rows else ""
     return with_notes(plan, note + proved)
 
 
@@ -192,14 +194,21 @@ def describe_workers(threads: dict[str, int]) -> str:
     return f"{counted(len(threads), 'worker')} with {counted(sum(threads.values()), 'thread')}"
 
 
-def _ask_of_workers(call: Call, plan: Plan) -> Ask:
+def count_workers(on: Any) -> int:
+    """Return how many workers a cluster has."""
+    with open_client(on) as client:
+        return len(worker_threads(client))
+
+
+def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
     """Return the request as workers make it: one thread a task, of which they run several.
 
     The method is that of the plan where all devices have it that workers may choose. Otherwise a
     worker chooses, among methods that add floats in the same order, so that every worker gives the
     same distances.
     """
-    ask = call.ask.but(given=False, threads=call.ask.where.threads or 1, block_rows=0)
+    threads = call.ask.where.threads or (None if alone else 1)
+    ask = call.ask.but(given=False, threads=threads, block_rows=0)
     if plan.dtype != "bool":
         ask = ask.but(dtype=plan.dtype)
     if plan.method == "prepared" and call.form is None:
@@ -207,7 +216,8 @@ def _ask_of_workers(call: Call, plan: Plan) -> Ask:
     if ask.where.method != "auto":
         return ask
     names = ("cuda", "cpu") if ask.where.device == "auto" else (ask.where.device,)
-    everywhere = all(find(plan.problem, plan.method, device) for device in names)
+    having = [name for name in names if methods(plan.problem, name)]
+    everywhere = all(find(plan.problem, plan.method, device) for device in having)
     ask = ask.but(method=plan.method if everywhere else "auto")
     return ask._replace(frozen=(ARC_BY_ARC,))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.api.arguments import Progress, Vertices, check_call
+from kleene.api.arguments import Devices, Progress, Vertices, check_call
 from kleene.api.execution import runner_for
 from kleene.engine.reduce import Reduction
 from kleene.errors import Code, RequestError, Text
@@ -38,6 +38,7 @@ def reduce_distances(
     bins: int | ArrayLike | None = None,
     on: Any = None,
     device: str = "auto",
+    devices: Devices = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> DistanceReduction:
@@ -67,6 +68,9 @@ def reduce_distances(
         A Dask cluster, or the address of its scheduler, whose workers compute the rows.
     device : {"auto", "cuda", "cpu", "emulated", "reference"}
         Where to run; ``"auto"`` takes a GPU where one is there and pays.
+    devices : sequence of int or str, optional
+        The GPUs that share the sources, such as ``[0, 2]`` or ``["cuda:0", "cuda:2"]``; by default
+        all of them where that pays, unless ``device`` names one (``"cuda:1"``).
     threads : int, optional
         How many threads may be used: all cores unless given; on a cluster one for each task, of
         which a worker runs as many as it has threads.
@@ -98,7 +102,7 @@ def reduce_distances(
     call = check_call(
         "apsp", graph,
         sources=sources, reverse=reverse, limit=limit, predecessors=False, device=device,
-        threads=threads, progress=progress,
+        devices=devices, threads=threads, progress=progress,
     )  # fmt: skip
     ask = call.ask._replace(keywords=("sources",))
     if hops:

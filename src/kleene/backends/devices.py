@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kleene.backends.answer import Answer, WholeRows
@@ -14,17 +16,39 @@ if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import CallTimer
     from kleene.prepared.rows import PreparedRows
 
-__all__ = ["MEASURED", "free_idle", "meter", "on_device", "run_split", "sweep", "sweep_on_device"]
+__all__ = [
+    "MEASURED", "calls_of", "free_idle", "meter", "on_device", "open_device", "sweep",
+    "sweep_on_device",
+]  # fmt: skip
 
 #: Devices on which copies and kernels are timed.
 MEASURED = ("cuda", "emulated")
 
 
 def meter() -> AbstractContextManager[CallTimer]:
-    """Return a timer of copies and kernels."""
+    """Return a timer of copies and kernels; within a call that is timed, that of the call."""
     from kleene.backends.cuda.runtime.timing import timed_call
 
     return timed_call()
+
+
+@contextmanager
+def calls_of(deriving: threading.RLock) -> Iterator[CallTimer]:
+    """Time the calls of this thread on one device, and keep copies of graphs between them.
+
+    Threads with the same lock derive what they need of a graph one after the other.
+    """
+    from kleene.backends.cuda.device_graph import calls_of_a_device
+
+    with calls_of_a_device(deriving), meter() as timer:
+        yield timer
+
+
+def open_device(device: str) -> None:
+    """Open a device, or raise DeviceError."""
+    from kleene.backends.cuda.runtime.device import open_device as opened
+
+    opened(device)
 
 
 def free_idle(devices: tuple[str, ...], needed: int | None = None) -> bool:
@@ -45,50 +69,18 @@ def on_device(task: Task, answer: Answer) -> Answer:
     return to_device(task, open_device(task.device), answer)
 
 
-def run_split(
-    run: Callable[[Task], Answer],
-    devices: tuple[str, ...],
-    every: bool,
-    meter: CallTimer | None,
-    task: Task,
-) -> Answer:
-    """Run a method on several devices, each for some of the sources."""
-    from kleene.backends.cuda import source_split
-
-    answer, shares = source_split.run_split(run, task, devices, every=every)
-    if meter is not None:
-        meter.add_shares(shares)
-    return answer
-
-
 def sweep(
-    rows: PreparedRows,
-    devices: tuple[str, ...],
-    every: bool,
-    sources: Any,
-    targets: Any | None,
-    values: Any,
-    progress: Any,
+    rows: PreparedRows, device: str, sources: Any, targets: Any | None, values: Any, progress: Any
 ) -> None:
-    """Fill rows of values of a prepared graph, or those of some targets, by sweeps on devices."""
+    """Fill rows of values of a prepared graph, or those of some targets, by sweeps on a device."""
     from kleene.backends.cuda import prepared_trees
-    from kleene.backends.cuda.source_split import split_rows
 
     parts = (rows.elimination, rows.customization)
-
-    def fill(device: str, part: slice, report: Any) -> None:
-        where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "threads": rows.threads}
-        if targets is None:
-            prepared_trees.trees(*parts, sources[part], values[part], progress=report, **where)
-        else:
-            prepared_trees.matrix(
-                *parts, sources[part], targets, values[part], progress=report, **where
-            )
-
-    if len(devices) > 1:
-        split_rows(devices, len(sources), fill, progress, every=every)
+    where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "threads": rows.threads}
+    if targets is None:
+        prepared_trees.trees(*parts, sources, values, progress=progress, **where)
     else:
-        fill(devices[0], slice(None), progress)
+        prepared_trees.matrix(*parts, sources, targets, values, progress=progress, **where)
 
 
 def sweep_on_device(

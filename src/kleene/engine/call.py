@@ -16,16 +16,19 @@ from numpy.typing import NDArray
 
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
+from kleene.system.formatting import counted
 
 if TYPE_CHECKING:
-    from kleene.backends.answer import Answer
     from kleene.backends.common.walks import Walks
+    from kleene.backends.task import Progress as Report
     from kleene.engine.pieces import Piece
+    from kleene.engine.planned import Planned
     from kleene.graph import Graph
     from kleene.registry.method import PartForm
 
 __all__ = [
     "Call",
+    "Computation",
     "GraphForm",
     "Out",
     "Outcome",
@@ -74,6 +77,34 @@ class GraphForm(Protocol):
         """Return arrays for a file that other processes map, and the function that opens it."""
 
 
+class Computation(Protocol):
+    """What a call computes that is not rows: the nearest facilities, say. It can be pickled.
+
+    Pieces of its call are runs of the sources, whatever these are to it.
+    """
+
+    @property
+    def hops(self) -> bool:
+        """Whether arcs are counted: the graph needs no weights."""
+
+    @property
+    def sink(self) -> str:
+        """What it is in the table of what goes with what."""
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether it follows from rows of distances, which a prepared graph has."""
+
+    def plan(self, call: Call) -> Planned:
+        """Return the plan for the sources of a call."""
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
+        """Return what comes of the sources of a call."""
+
+    def prove(self, call: Call, plan: Plan, found: Any) -> None:
+        """Raise VerificationError if what was computed on a worker is wrong."""
+
+
 class Call(NamedTuple):
     """One call, its arguments checked: the request, which a plan is made from, and the data."""
 
@@ -90,6 +121,13 @@ class Call(NamedTuple):
     form: GraphForm | None = None  # of the graph, which may have what is asked for
     on: Any = None  # a Dask cluster whose workers compute the rows
     by_form: bool = False  # the form was asked: ``out`` is for the values of the targets alone
+    computes: Computation | None = None  # instead of rows
+
+    @property
+    def hops(self) -> bool:
+        """Whether arcs are counted."""
+        counted = self.computes is not None and self.computes.hops
+        return counted or self.ask.what.problem == "bfs"
 
     @property
     def as_block(self) -> bool:
@@ -104,7 +142,7 @@ class Call(NamedTuple):
 class Part(NamedTuple):
     """What came of some pieces: rows of an answer, or the values of pairs and their paths."""
 
-    answer: Answer
+    answer: Any  # an Answer, or what a computation returns
     walks: Walks | None = None
 
 
@@ -145,6 +183,21 @@ class Writer:
     #: Whether progress is the steps that the method reports, and not how many rows are done.
     tells_steps = False
 
+    #: Whether each of several devices computes a piece of its own, instead of rows of every piece.
+    apart = False
+
+    #: What pieces are runs of, in the names of tasks.
+    unit = "rows"
+
+    #: Whether a piece takes all threads of a worker, of which there are few pieces.
+    alone = False
+
+    def needs(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> int:
+        """Return the bytes that a worker takes for some pieces, beside the graph."""
+        rows = max(piece.stop - piece.first for piece in pieces)
+        item = np.dtype(plan.dtype).itemsize + 4 * call.ask.what.predecessors
+        return rows * (2 if self.behind else 1) * call.graph.n * item
+
     def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
         """Return what another process needs for some pieces; ``shared`` names the client's file."""
         return self
@@ -182,6 +235,10 @@ class Sink:
     def finish(self) -> Any:
         """Return the answer."""
         raise NotImplementedError
+
+    def ran(self, runs: int) -> str:
+        """Return in words what workers ran: so many runs of pieces."""
+        return counted(runs, "piece")
 
     def abandon(self, error: BaseException) -> None:
         """Keep what is recorded, and leave nothing else behind: this error ends the call."""

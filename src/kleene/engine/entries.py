@@ -244,4 +244,5 @@ class _BlockWriter(Writer):
     def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Array:
         """Return them."""
         assert call.targets is not None
-        return part.answer.at(rows, call.targets)
+        values: Array = part.answer.at(rows, call.targets)
+        return values

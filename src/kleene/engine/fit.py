@@ -14,8 +14,13 @@ from kleene.errors import Code, RequestError, Text
 __all__ = ["REFUSED", "RUNNERS", "SINKS", "require_fit", "runner_of", "sink_of"]
 
 #: Where an answer goes: one row, whole rows or the values of targets in memory, memory of the
-#: caller, a device, a store, or the values and paths of pairs.
-SINKS = ("row", "rows", "array", "device", "block", "store", "pairs")
+#: caller, a device, a store, or the values and paths of pairs; numbers of each row; sums over
+#: sources, exact or estimated within an error; flows of trips; the nearest facility of each vertex,
+#: or the k best.
+SINKS = (
+    "row", "rows", "array", "device", "block", "store", "pairs", "numbers", "sums", "estimate",
+    "flows", "nearest", "best",
+)  # fmt: skip
 
 #: Where rows are computed: in this process, on several devices of it, or on workers.
 RUNNERS = ("here", "devices", "cluster")
@@ -40,11 +45,35 @@ REFUSED = {
         " leaves the answer on one device: name one of them in devices, or leave out keep",
     ),
     ("device", "cluster"): Text(Code("on="), " leaves nothing on a device: leave out keep"),
+    ("estimate", "devices"): Text(
+        "paths of random pairs are searched on the CPU: leave out ",
+        Code("devices="),
+        ", or take ",
+        Code("samples="),
+        " instead of ",
+        Code("error="),
+    ),
+    ("estimate", "cluster"): Text(
+        "an error is kept to by one process: leave out ",
+        Code("on="),
+        ", or take ",
+        Code("samples="),
+        " instead of ",
+        Code("error="),
+    ),
+    ("best", "devices"): Text(
+        "several facilities of each vertex are found on the CPU: leave out ",
+        Code("devices="),
+        ", or take ",
+        Code("k=1"),
+    ),
 }
 
 
 def sink_of(call: Call) -> str:
     """Return where the answer of a call goes."""
+    if call.computes is not None:
+        return call.computes.sink
     if call.pairs is not None:
         return "pairs"
     if call.single and call.on is not None:

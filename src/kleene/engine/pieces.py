@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kleene.errors import RequestError
 
-__all__ = ["Piece", "choose_block_rows", "split"]
+__all__ = ["Piece", "choose_block_rows", "shrinking", "split"]
 
 #: Seconds that a piece should take by the plan's estimate, which may be off by a factor of two; the
 #: variable KLEENE_PIECE_SECONDS of the environment sets another number.
@@ -24,6 +24,10 @@ _PART, _MOST_BYTES = 1 / 32, 2**30
 
 #: Methods search from so many sources at once; whole batches are faster than broken ones.
 _BATCHES = (1024, 512, 256, 64, 16, 8)
+
+#: Sources that a device takes at once, at the least, where there are so many for each: a full batch
+#: of searches without weights. Not measured on several GPUs yet.
+_LEAST = 1024
 
 
 class Piece(NamedTuple):
@@ -38,6 +42,25 @@ def split(rows: int, block_rows: int) -> list[Piece]:
     """Return the pieces of a number of rows."""
     firsts = range(0, rows, block_rows)
     return [Piece(i, first, min(first + block_rows, rows)) for i, first in enumerate(firsts)]
+
+
+def shrinking(rows: int, devices: int) -> list[Piece]:
+    """Return pieces for several devices, smaller towards the end but not too small.
+
+    Examples
+    --------
+    >>> from kleene.engine.pieces import shrinking
+    >>> [piece.stop - piece.first for piece in shrinking(10_000, 2)]
+    [2500, 1875, 1407, 1055, 1024, 1024, 1024, 91]
+    """
+    pieces: list[Piece] = []
+    least, first = min(_LEAST, -(-rows // devices)), 0
+    while first < rows:
+        left = rows - first
+        stop = first + min(left, max(least, -(-left // (2 * devices))))
+        pieces.append(Piece(len(pieces), first, stop))
+        first = stop
+    return pieces
 
 
 def _piece_seconds() -> float:

@@ -26,7 +26,7 @@ from kleene.system.device_names import INDEXED
 
 __all__ = [
     "EXPLAINING", "Planned", "as_planned_here", "explained", "plan_value", "planned",
-    "show", "show_call",
+    "planned_for_workers", "show", "show_call",
 ]  # fmt: skip
 
 
@@ -41,6 +41,8 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
     """Plan a call, or another request for what it is about."""
     if ask is None:
         ask = call.ask
+    if call.computes is not None:
+        return call.computes.plan(call._replace(ask=ask))
     form = call.form
     if form is not None and (call.by_form or form._answers(ask)):
         if call.pairs is not None:
@@ -54,7 +56,7 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
     if call.on is not None:
         here = as_planned_here(ask)
         plan = _look_closer(graph, here, plan_call(facts, here))
-        return Planned(_planned_for_workers(plan, ask, facts))
+        return Planned(planned_for_workers(plan, ask, facts))
     plan = plan_call(facts, ask)
     if plan.method != "prepared":
         return Planned(plan)
@@ -166,7 +168,7 @@ def as_planned_here(ask: Ask) -> Ask:
     return here
 
 
-def _planned_for_workers(plan: Plan, ask: Ask, facts: Facts) -> Plan:
+def planned_for_workers(plan: Plan, ask: Ask, facts: Facts) -> Plan:
     """Return the plan of the client, with the device that was asked for and a method of it."""
     device = ask.where.device
     if device not in INDEXED:

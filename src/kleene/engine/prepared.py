@@ -12,6 +12,8 @@ from kleene.backends import devices
 from kleene.backends.answer import Answer, LatePredecessors, RowSource, WholeRows
 from kleene.backends.semiring import SEMIRINGS
 from kleene.engine.call import Call, Part
+from kleene.engine.devices import share_pieces
+from kleene.engine.pieces import Piece, shrinking
 from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
@@ -163,8 +165,7 @@ class PreparedForm:
         width = call.graph.n if targets is None else len(targets)
         values = np.empty((len(sources), width), self.dtype) if memory is None else memory
         if plan.device != "cpu":
-            names, every = plan.devices or (plan.device,), bool(ask.where.devices)
-            devices.sweep(rows, names, every, sources, targets, values, report)
+            self._sweep(rows, call, plan, targets, values, report)
         elif targets is None:
             rows.values(sources, values, report)
         else:
@@ -172,6 +173,24 @@ class PreparedForm:
         if targets is not None:
             return Part(Answer(values, None, rest=WholeRows(sources, targets, source, paths)))
         return Part(Answer(values, LatePredecessors(sources, rows) if paths else None))
+
+    def _sweep(
+        self, rows: PreparedRows, call: Call, plan: Plan, targets: Array | None, values: Array,
+        report: Any,
+    ) -> None:  # fmt: skip
+        """Fill rows of values by sweeps on the devices of a plan."""
+        sources = call.sources
+        if len(plan.devices) < 2:
+            devices.sweep(rows, plan.first_device, sources, targets, values, report)
+            return
+
+        def fill(device: str, piece: Piece, report: Any) -> None:
+            part = slice(piece.first, piece.stop)
+            devices.sweep(rows, device, sources[part], targets, values[part], report)
+
+        pieces = shrinking(len(sources), len(plan.devices))
+        every = bool(call.ask.where.devices)
+        share_pieces(plan.devices, pieces, fill, report, every=every)
 
     def _packed(self) -> tuple[dict[str, Any], Callable[[str], Any]]:
         """Return the arrays of a file, with the arcs and without labels, and what opens it."""

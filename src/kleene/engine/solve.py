@@ -65,13 +65,17 @@ def solve(
         work = Work(call, plan, pieces, sink.writer, limit)
         began = perf_counter() - looked
         has_clock = plan.device in devices.MEASURED and runner is None and len(pieces) > 0
+        if runner is None and work.writer.apart and len(plan.devices) > 1:
+            from kleene.engine.devices import on_devices  # few calls need it
+
+            runner = on_devices
         what = title or f"{plan.problem} by {plan.method}"
         shown = nullcontext() if call.progress is None else reporter(call.progress, what)
         with shown as report, devices.meter() if has_clock else nullcontext() as meter:
             if runner is not None:
                 plan = runner(work, sink, report)
             else:
-                work.run(sink.record, report, meter)
+                work.run(sink.record, report)
         answer = sink.finish()
     except NegativeCycleError as error:
         sink.abandon(error)

@@ -30,10 +30,11 @@ from kleene.planning.plan import Plan
 from kleene.registry import find
 
 if TYPE_CHECKING:
-    from kleene.backends.cuda.runtime.timing import CallTimer
     from kleene.system.threads import Future, ThreadPool
 
-__all__ = ["Work", "compute", "count_rows", "groups", "incoming_arcs", "with_idle_memory"]
+__all__ = [
+    "Work", "compute", "count_rows", "groups", "incoming_arcs", "run_method", "with_idle_memory",
+]  # fmt: skip
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -62,11 +63,16 @@ class Work(NamedTuple):
         call = self.writer.narrow(self.call, [piece], self.first)
         return call, compute(call, self.plan, self.limit, rows_of=rows_of)
 
+    def alone(self, piece: Piece, device: str, report: Progress | None) -> Any:
+        """Return the receipt of one piece, computed on one device."""
+        call = self.writer.narrow(self.call, (piece,), self.first)
+        part = compute(call, replace(self.plan, devices=(device,)), self.limit, None, report)
+        return self.writer.write(piece, part, slice(0, piece.stop - piece.first), call)
+
     def run(
         self,
         record: Callable[[Piece, Any], object],
         report: Progress | None = None,
-        meter: CallTimer | None = None,
         look: Callable[[Sequence[Piece], Call, Part], object] | None = None,
     ) -> None:
         """Compute the pieces, and hand their receipts to ``record``.
@@ -98,7 +104,7 @@ class Work(NamedTuple):
                 shown = report if tell is None else tell.part(group)
                 incoming = incoming_arcs(call) if searches else None
                 began = perf_counter()
-                part = compute(call, plan, self.limit, memory, shown, meter)
+                part = compute(call, plan, self.limit, memory, shown)
                 if incoming is not None and not incoming.note:
                     incoming.record(perf_counter() - began)
                 if tell is not None:
@@ -165,13 +171,14 @@ def compute(
     limit: int | float | None,
     memory: Array | None = None,
     report: Progress | None = None,
-    meter: CallTimer | None = None,
     rows_of: Callable[[Task], Answer] | None = None,
 ) -> Part:
-    """Return the rows of a call's sources, or what a prepared graph answers.
+    """Return the rows of a call's sources, or what a prepared graph or a computation answers.
 
     ``rows_of`` gives rows that are there, those of a closed matrix: no method is run for them.
     """
+    if call.computes is not None:
+        return Part(call.computes.compute(call, plan, report))
     if plan.form != "arcs":
         assert call.form is not None
         return call.form._compute(call, plan, memory, report)
@@ -194,7 +201,7 @@ def compute(
         keep=keep and not what.deterministic,
     )
     if rows_of is None:
-        answer = _run(task, plan, ask.where.options, bool(ask.where.devices), meter)
+        answer = _run(task, plan, ask.where.options, bool(ask.where.devices))
     else:
         answer = rows_of(task)
     if limit is not None:
@@ -209,7 +216,6 @@ def _run(
     plan: Plan,
     options: tuple[tuple[str, int], ...],
     every: bool,
-    meter: CallTimer | None,
 ) -> Answer:
     """Run the method of a plan, on its devices."""
     method = find(plan.problem, plan.method, plan.device)
@@ -220,8 +226,17 @@ def _run(
     if len(plan.devices) > 1 and method.splits == "rows":
         task = replace(task, devices=plan.devices)
     elif len(plan.devices) > 1:
-        run = partial(devices.run_split, run, plan.devices, every, meter)
+        from kleene.engine.devices import run_split  # few calls need it
+
+        run = partial(run_split, run, plan.devices, every)
     return with_idle_memory(plan, partial(run, task))
+
+
+def run_method(plan: Plan, task: Any) -> Any:
+    """Run the method of a plan on a task that is no path problem's."""
+    method = find(plan.problem, plan.method, plan.device)
+    assert method is not None
+    return with_idle_memory(plan, partial(method.load(), task))
 
 
 def incoming_arcs(call: Call) -> IncomingArcs | None:

@@ -79,6 +79,17 @@ class Bins:
         if 0 <= own < len(self._counts):
             self._counts[own] -= len(rows)
 
+    def add(self, other: Bins) -> Bins:
+        """Add the counts of other sources."""
+        width = max(self._width, other._width)
+        for bins in (self, other):
+            bins._widen_to(width)
+        own, more = self._counts, other._counts
+        self._counts = np.zeros(max(len(own), len(more)), np.int64)
+        self._counts[: len(own)] += own
+        self._counts[: len(more)] += more
+        return self
+
     def reach(self, most: Any) -> None:
         """Make bins for distances up to this one."""
         if self._given is not None:
@@ -92,10 +103,18 @@ class Bins:
     def _widen(self, most: Any) -> None:
         if not self._width:  # the first length of all: the smallest power of two that will do
             self._width = 2.0 ** (math.frexp(most / _MOST_BINS)[1] - 1) if most else 0.0
-        while self._width and most >= _MOST_BINS * self._width:
+        width = self._width
+        while width and most >= _MOST_BINS * width:
+            width *= 2
+        self._widen_to(width)
+
+    def _widen_to(self, width: Any) -> None:
+        """Make bins so wide; without a width they have counted nothing but distances of zero."""
+        while self._width and self._width < width:
             self._width *= 2
             even = np.append(self._counts, np.zeros(len(self._counts) % 2, np.int64))
             self._counts = even.reshape(-1, 2).sum(axis=1)
+        self._width = width
 
 
 class DistanceHistogram(LongTable):

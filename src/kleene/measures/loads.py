@@ -35,6 +35,10 @@ class Demand(NamedTuple):
     destinations: Array
     volumes: Array  # float64
 
+    def some(self, which: Any) -> Demand:
+        """Return some of the trips."""
+        return Demand(*(array[which] for array in self))
+
 
 @dataclass(frozen=True, eq=False)
 class Unassigned:

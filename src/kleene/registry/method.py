@@ -73,7 +73,8 @@ class Method:
         """What devices share: "sources", or "rows" of a matrix; nothing if one runs it all."""
         if self.bands:
             return "rows"
-        return "sources" if "rows" in self.makes and self.cuts != "never" else ""
+        parts = "rows" in self.makes or "sums" in self.makes
+        return "sources" if parts and self.cuts != "never" else ""
 
     @property
     def needs(self) -> str:

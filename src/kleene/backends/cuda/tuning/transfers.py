@@ -56,12 +56,6 @@ SLOT_BYTES = 2**25
 #: copies to pageable memory run at 10 GB/s (H200).
 STAGED_LEAST = 2**25
 
-# ---- sources on several devices -----------------------------------------------------------------
-
-#: Sources that a device takes at once, at the least, where there are so many for each: a full batch
-#: of searches without weights. Not measured on several GPUs yet.
-SPLIT_LEAST = 1024
-
 # ---- freed memory that is used again ------------------------------------------------------------
 
 #: Bytes of device memory that are kept at most, per allocation and in all: an allocation from CUDA

@@ -2,7 +2,8 @@
 
 A thread for each device takes a piece of the sources, runs the method on it, and takes the next.
 Pieces become smaller towards the end, so that all devices end at about the same time, but not so
-small that a batch of searches is not full. The graph is copied to each device once.
+small that a batch of searches is not full (``pieces.shrinking``). The graph is copied to each
+device once.
 
 The calling thread waits, and reports progress. The first error stops all devices, at the end of
 the batch that they are in, and is raised once they have stopped; so does Ctrl-C. That may come at
@@ -12,43 +13,46 @@ any moment of the calling thread, which therefore takes no lock that the threads
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kleene.backends.answer import Answer
-from kleene.backends.cuda.device_graph import calls_of_a_device
-from kleene.backends.cuda.runtime.device import open_device
-from kleene.backends.cuda.runtime.interface import ceil_div
-from kleene.backends.cuda.runtime.timing import Share, timed_call
-from kleene.backends.cuda.tuning import transfers
+from kleene.backends.devices import calls_of, meter, open_device
 from kleene.backends.task import Array, Progress, Task
+from kleene.engine.pieces import Piece, shrinking
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
 from kleene.system.threads import ThreadPool
 
-__all__ = ["run_split", "split_rows"]
+if TYPE_CHECKING:
+    from kleene.backends.cuda.runtime.timing import Share
+    from kleene.engine import work as engine
+    from kleene.engine.call import Sink
+    from kleene.planning.plan import Plan
+
+__all__ = ["on_devices", "run_split", "share_pieces"]
 
 
 class _Stopped(BaseException):
     """Ends the work of a device after an error elsewhere."""
 
 
-Work = Callable[[str, slice, Progress], None]
+Work = Callable[[str, Piece, Progress], None]
 
 
 # ---- pieces -------------------------------------------------------------------------------------
 
 
 class _Pieces:
-    """The rows that no device has taken, and how far the others are."""
+    """The pieces that no device has taken, and how far the others are."""
 
-    def __init__(self, total: int, devices: int, every: bool) -> None:
-        self.total, self._devices, self._every = total, devices, every  # those that take pieces
-        self._least = min(transfers.SPLIT_LEAST, ceil_div(total, devices))
-        self._next = 0
-        self._returned: list[slice] = []
+    def __init__(self, pieces: Sequence[Piece], devices: int, every: bool) -> None:
+        self.total = sum(piece.stop - piece.first for piece in pieces)
+        self._devices, self._every = devices, every  # those that take pieces
+        self._pieces = deque(pieces)
         self._done = 0
         self._running: dict[int, float] = {}  # rows of the running pieces, by their first
         self._changed = threading.Condition()  # of the threads of the devices
@@ -57,26 +61,20 @@ class _Pieces:
         self._errors: list[BaseException] = []
         self.stopped = False
 
-    def take(self) -> slice | None:
+    def take(self) -> Piece | None:
         """Return the next piece, None if there is none or all shall stop."""
         with self._changed:
             while not self.stopped:
-                piece = self._returned.pop() if self._returned else self._cut()
-                if piece is not None:
-                    self._running[piece.start] = 0.0
+                if self._pieces:
+                    piece = self._pieces.popleft()
+                    self._running[piece.first] = 0.0
                     return piece
                 if self._every or not self._running:
                     return None
                 self._changed.wait(_WAIT)  # another device may give its piece back
             return None
 
-    def _cut(self) -> slice | None:
-        left = self.total - self._next
-        size = min(left, max(self._least, ceil_div(left, 2 * self._devices)))
-        first, self._next = self._next, self._next + size
-        return slice(first, first + size) if size else None
-
-    def give_back(self, piece: slice) -> bool:
+    def give_back(self, piece: Piece) -> bool:
         """Leave a piece to the other devices; False if there are none.
 
         The others are still there: a device waits for pieces as long as one is running.
@@ -84,25 +82,25 @@ class _Pieces:
         with self._changed:
             if self._every or self._devices == 1:
                 return False
-            del self._running[piece.start]
-            self._returned.append(piece)
+            del self._running[piece.first]
+            self._pieces.appendleft(piece)
             self._devices -= 1
             self._changed.notify_all()
             return True
 
-    def report(self, piece: slice, done: int, total: int) -> None:
+    def report(self, piece: Piece, done: int, total: int) -> None:
         """Take note of progress within a piece; ends the work if all shall stop."""
         if self.stopped:
             raise _Stopped
         with self._changed:
-            self._running[piece.start] = (piece.stop - piece.start) * done / max(1, total)
+            self._running[piece.first] = (piece.stop - piece.first) * done / max(1, total)
         self._news.put(None)
 
-    def finish(self, piece: slice) -> None:
+    def finish(self, piece: Piece) -> None:
         """Take note of a complete piece."""
         with self._changed:
-            del self._running[piece.start]
-            self._done += piece.stop - piece.start
+            del self._running[piece.first]
+            self._done += piece.stop - piece.first
             self._changed.notify_all()
         self._news.put(None)
 
@@ -136,43 +134,46 @@ class _Pieces:
 _WAIT = 0.1  # seconds; Ctrl-C is noticed between two waits, on every system
 
 
-def split_rows(
+def share_pieces(
     devices: Sequence[str],
-    total: int,
+    pieces: Sequence[Piece],
     work: Work,
     progress: Progress | None = None,
     *,
     every: bool = True,
 ) -> list[Share]:
-    """Call ``work(device, rows, report)`` for pieces of all rows, on all devices at once.
+    """Call ``work(device, piece, report)`` for all pieces, on all devices at once.
 
     A device that does not open or has too little memory is an error, unless ``every`` is False and
-    others can do its work.
+    others can do its work. Return what each did, which the timer of the call learns, too.
     """
-    pieces, deriving = _Pieces(total, len(devices), every), threading.RLock()
-    shares: dict[str, Share] = {}
+    left, deriving = _Pieces(pieces, len(devices), every), threading.RLock()
+    found: dict[str, Share] = {}
 
     def run(device: str) -> None:
         try:
-            with calls_of_a_device(deriving), timed_call() as timer:
-                rows = _take_pieces(device, pieces, work)
-                shares[device] = timer.share(device, rows)
+            with calls_of(deriving) as timer:
+                rows = _take_pieces(device, left, work)
+                found[device] = timer.share(device, rows)
         except _Stopped:
             pass
         except BaseException as error:
-            pieces.stop(error)
+            left.stop(error)
         finally:
-            pieces.leave()
+            left.leave()
 
     with ThreadPool(len(devices)) as pool:
         try:
             for device in devices:
                 pool.submit(run, device)
-            pieces.watch(progress, len(devices))
+            left.watch(progress, len(devices))
         except BaseException as error:
-            pieces.stop(error)  # the pool waits for the devices
+            left.stop(error)  # the pool waits for the devices
             raise
-    return [shares[device] for device in devices if device in shares]
+    shares = [found[device] for device in devices if device in found]
+    with meter() as timer:
+        timer.add_shares(shares)
+    return shares
 
 
 def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
@@ -180,7 +181,7 @@ def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
     rows = 0
     while (piece := pieces.take()) is not None:
 
-        def report(done: int, total: int, piece: slice = piece) -> None:
+        def report(done: int, total: int, piece: Piece = piece) -> None:
             pieces.report(piece, done, total)
 
         try:
@@ -194,22 +195,40 @@ def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
                 raise
             break
         pieces.finish(piece)
-        rows += piece.stop - piece.start
+        rows += piece.stop - piece.first
     return rows
 
 
-# ---- methods ------------------------------------------------------------------------------------
+# ---- pieces that are a device's own -------------------------------------------------------------
+
+
+def on_devices(work: engine.Work, sink: Sink, report: Progress | None) -> Plan:
+    """Let each device of the plan compute a piece at a time: a runner of the engine."""
+    recording = threading.Lock()  # of the threads of the devices
+
+    def one(device: str, piece: Piece, told: Progress) -> None:
+        receipt = work.alone(piece, device, told)
+        with recording:
+            sink.record(piece, receipt)
+
+    every = bool(work.call.ask.where.devices)
+    share_pieces(work.plan.devices, work.pieces, one, report, every=every)
+    return work.plan
+
+
+# ---- rows of one piece --------------------------------------------------------------------------
 
 
 def run_split(
-    run: Callable[[Task], Answer], task: Task, devices: Sequence[str], *, every: bool = True
-) -> tuple[Answer, list[Share]]:
-    """Run a method that searches from each source, on all devices; return what each did, too."""
+    run: Callable[[Task], Answer], devices: Sequence[str], every: bool, task: Task
+) -> Answer:
+    """Run a method that searches from each source, on all devices."""
     values, predecessors = task.empty_values(), task.empty_predecessors()
     horizons, stopped = task.new_horizons(), []
     threads = max(1, task.threads // len(devices))
 
-    def work(device: str, rows: slice, report: Progress) -> None:
+    def work(device: str, piece: Piece, report: Progress) -> None:
+        rows = slice(piece.first, piece.stop)
         links = None if predecessors is None else predecessors[rows]
         answer = run(
             replace(
@@ -229,9 +248,10 @@ def run_split(
             horizons[rows] = answer.horizons
             stopped.append(rows)
 
-    shares = split_rows(devices, len(task.sources), work, task.progress, every=every)
-    task.report(len(task.sources), len(task.sources))
-    return Answer(values, predecessors, horizons if stopped else None), shares
+    total = len(task.sources)
+    share_pieces(devices, shrinking(total, len(devices)), work, task.progress, every=every)
+    task.report(total, total)
+    return Answer(values, predecessors, horizons if stopped else None)
 
 
 def _put(found: Any, to: Array) -> None:
