@@ -276,3 +276,12 @@ def test_float_paths_are_proved() -> None:
         values = pairs.distances(elimination, customization, *ends)
         walks = pairs.paths(elimination, customization, *ends)
         verify_pairs(PairValues(g, False, *ends, values, walks, None, False))
+
+
+@pytest.mark.parametrize("answers", [np.empty(2, np.int64), np.empty(1, np.int32)])
+def test_native_answers_have_a_type_and_a_size(answers: Any) -> None:
+    made = kl.prepare(kl.generate.grid(4, 4, weights=(1, 9), seed=1))
+    native = pairs.queries(made._elimination, made._customization)
+    ends = np.array([0, 1], dtype=np.int32)
+    with pytest.raises(TypeError):
+        native.distances(ends, ends, answers, 1, None)

@@ -41,6 +41,7 @@ class Queries {
   void distances(const Ids& origins, const Ids& destinations, const AnyOutput& answers, int threads,
                  const nb::object& progress) const {
     const prepared::PairList pairs = list(origins, destinations);
+    if (answers.dtype() != answer_type_ || answers.size() != origins.size()) raise_wrong_type();
     PythonMonitor monitor(progress, pairs.count);
     void* const out = answers.data();
     const GilRelease release;
@@ -101,6 +102,7 @@ class Queries {
     const auto make_for = [&]<class Answer>(Type<Answer>) {
       queries_ = prepared::pair_queries<Algebra, Answer>(tree.elimination, tree.tree, numbering,
                                                          values, negative, level);
+      answer_type_ = nb::dtype<Answer>();
       to_python_ = std::is_same_v<Answer, std::uint8_t> ? to_python_bool : to_python<Answer>;
     };
     if constexpr (std::is_same_v<Algebra, MinPlus<std::int32_t, false>> ||
@@ -121,6 +123,7 @@ class Queries {
   Ids up_middles_, down_middles_;
   bool has_middles_ = false;
   std::unique_ptr<PairQueries> queries_;
+  nb::dlpack::dtype answer_type_{};
   nb::object (*to_python_)(const void*) = nullptr;
 };
 
