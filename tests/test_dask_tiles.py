@@ -24,11 +24,16 @@ from kleene.distributed.tile_grid import TileGrid, choose_layout
 from kleene.system.machine import this_machine
 
 dask = pytest.importorskip("dask.distributed")
+dask_config = pytest.importorskip("dask.config")
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
+    # Dask closes the nanny of a worker that is gone 15 s after any loss of it: here, it may have
+    # been back since then, and killed again.
+    never = {"distributed.deploy.lost-worker-timeout": "1h"}
     with (
+        dask_config.set(never),
         dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         dask.Client(cluster, set_as_default=False) as made,
     ):
