@@ -259,7 +259,7 @@ def test_rounding_is_no_negative_cycle(engine: str) -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_integers_at_the_end_of_their_type(engine: str, dtype: Any, sign: int) -> None:
     """The longest path the plan admits, to the unit, beside pairs without a path."""
-    longest = np.iinfo(dtype).max // 2
+    longest = np.iinfo(dtype).max // 2 - (dtype == np.int32)  # prepared graphs mean "no path"
     for length in (longest, longest - 1, longest // 2, longest // 2 - 1):
         weights = sign * np.array([length - 5, 5], dtype=dtype)
         g = kl.Graph.from_edges([0, 1], [1, 2], weights, n=5)

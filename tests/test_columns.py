@@ -369,7 +369,8 @@ class Tensor:
 
     def __init__(self, values: Any, **of: Any) -> None:
         self.array = np.asarray(values)
-        self.ndim, self.__dict__ = self.array.ndim, self.__dict__ | of
+        self.ndim = self.array.ndim
+        self.__dict__.update(of)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if "requires_grad" in self.__dict__ or "layout" in self.__dict__:
