@@ -83,13 +83,13 @@ def as_array(values: ArrayLike, name: str, matrix: bool = False) -> Array:
     return array
 
 
-def _text(name: str, one: str) -> GraphError:
+def _text(name: str, one: str = "") -> GraphError:
     """Return the error for text in place of numbers."""
     if name in ("sources", "targets"):
         return GraphError(Code(name), f" must hold vertex ids, not names; {_FOR_NAMES}")
+    such = f", such as {one[:40]!r}" if one else ""
     return GraphError(
-        f"{name} holds text, such as {one[:40]!r}; make numbers of it first, as by "
-        "pandas.to_numeric(column)"
+        f"{name} holds text{such}; make numbers of it first, as by pandas.to_numeric(column)"
     )
 
 
@@ -193,6 +193,8 @@ def weight_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     kind, size = dtype.kind, dtype.itemsize
     if kind == "f":
         return np.dtype(np.float32 if size <= 4 else np.float64)
+    if kind in "US":
+        raise _text(name)
     if kind not in "biu":
         raise GraphError(Code(name), f" must hold real numbers, not {dtype}")
     return np.dtype(np.int32 if size <= (2 if kind == "u" else 4) else np.int64)
