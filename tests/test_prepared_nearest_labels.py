@@ -148,8 +148,7 @@ def test_a_call_on_a_prepared_graph_is_planned_once(monkeypatch: pytest.MonkeyPa
         planned.append(facts.prepared)
         return plan_call(facts, ask)
 
-    for module in ("length_plans", "nearest"):
-        monkeypatch.setattr(f"kleene.api.{module}.plan_call", record, raising=False)
+    monkeypatch.setattr("kleene.engine.planned.plan_call", record)
     near = kl.nearest(p, [0, 5, 9], 2, **ONE)
     assert near.plan.method == "prepared"
     assert [known is not None for known in planned] == [True]
