@@ -169,11 +169,8 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
         with share_call_graph(client, call, plan, folder) as shared:
 
             def make(blocks: Sequence[Piece]) -> WorkerPieces:
-                sources = call.sources[blocks[0].first : blocks[-1].stop]
-                own = Work(
-                    bare._replace(sources=sources), plan, tuple(blocks),
-                    writer.share(blocks, shared),
-                )  # fmt: skip
+                some = bare.some([slice(blocks[0].first, blocks[-1].stop)])
+                own = Work(some, plan, tuple(blocks), writer.share(blocks, shared))
                 return WorkerPieces(own, writer.needs(blocks, call._replace(ask=ask), plan))
 
             with closing(run_pieces(client, shared, what, pieces, make)) as finished:
