@@ -28,11 +28,10 @@ from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
 from kleene.distributed.store_sink import StoreSink, store_sink, with_block_rows
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.engine.call import Call, Outcome, Part, Sink, Timings
-from kleene.engine.entries import Block
 from kleene.engine.fit import require_fit
 from kleene.engine.pieces import Piece
 from kleene.engine.planned import as_planned_here, planned
-from kleene.engine.reduce import rows_together
+from kleene.engine.reduce import Reduce, rows_together
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.solve import solve
 from kleene.engine.work import Work, count_rows
@@ -63,7 +62,7 @@ _STORE = Path("d.zarr")
 # ---- on a worker --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class WorkerPieces:
     """Some pieces of a call, as they travel: without the graph."""
 
@@ -139,15 +138,25 @@ def _solve_block(call: Call) -> Result:
     method = find(plan.problem, plan.method, plan.device)
     as_block = method is not None and "block" in method.makes
     width = len(call.targets) if as_block else call.graph.n
-    sink = Block(rows_together(width, dtype.itemsize, 1))
+    matrix = np.empty((len(call.sources), len(call.targets)), dtype)
+
+    def put(first: int, rows: Any) -> None:
+        matrix[first : first + len(rows)] = rows
+
+    sink = Reduce(rows_together(width, dtype.itemsize, 1), _whole, put)
     rows = call._replace(ask=call.ask.but(predecessors=False))
-    matrix, plan, stats, limit = solve(rows, sink, made, on_workers)
+    _, plan, stats, limit = solve(rows, sink, made, on_workers)
     searched = SearchedRows(
         call.graph, plan.semiring, dtype, call.reverse, plan.problem == "bfs", limit
     )
     rest = WholeRows(call.sources, call.targets, searched, call.ask.what.predecessors)
     answer = Answer(matrix, None, rest=rest)
     return Result._of(call, Outcome(Part(answer), plan, stats, limit))
+
+
+def _whole(first: int, rows: Any) -> Any:
+    """Return what is kept of the values of the targets: all of them."""
+    return rows
 
 
 def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:

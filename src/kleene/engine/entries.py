@@ -1,4 +1,4 @@
-"""Answers that are small: the values of pairs with their paths, or a block of a matrix.
+"""Answers of pairs: their values and paths, and no rows.
 
 Pairs with the same origin share a search. Searches run in batches; of each batch only what its
 pairs ask for is kept. Where there are fewer destinations than origins, searches start there, on the
@@ -23,7 +23,7 @@ from kleene.graph.no_path import NO_HOPS
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan
 
-__all__ = ["Block", "Climbs", "Entries"]
+__all__ = ["Climbs", "Entries"]
 
 Array = NDArray[Any]
 
@@ -33,9 +33,6 @@ _SMALL = 2**24  # that many are there: do not ask
 
 #: Pairs of a prepared graph that are a piece of their own.
 _CLIMBS = 2**20
-
-
-# ---- pairs --------------------------------------------------------------------------------------
 
 
 class _Collected(Sink):
@@ -174,38 +171,3 @@ class Climbs(_Collected):
         """Return runs of pairs."""
         self._begin(call, plan, call.rows)
         return split(call.rows, _CLIMBS)
-
-
-# ---- a block of a matrix ------------------------------------------------------------------------
-
-
-class Block(Sink):
-    """The values of some targets, a small matrix of which workers return rows."""
-
-    def __init__(self, step: int) -> None:
-        self.writer = _BlockWriter()
-        self._step = step
-
-    def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
-        """Take memory for the matrix; return runs of rows."""
-        assert call.targets is not None
-        self._matrix = np.empty((len(call.sources), len(call.targets)), np.dtype(plan.dtype))
-        return split(len(call.sources), self._step)
-
-    def record(self, piece: Piece, receipt: Array) -> None:
-        """Put rows where they belong."""
-        self._matrix[piece.first : piece.stop] = receipt
-
-    def finish(self) -> Array:
-        """Return the matrix."""
-        return self._matrix
-
-
-class _BlockWriter(Writer):
-    """The values of the targets in some rows."""
-
-    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Array:
-        """Return them."""
-        assert call.targets is not None
-        values: Array = part.answer.at(rows, call.targets)
-        return values

@@ -17,7 +17,7 @@ from kleene.graph.checks import memory_for
 from kleene.planning.plan import Plan
 from kleene.registry import find
 
-__all__ = ["Keep", "Reduction", "rows_together"]
+__all__ = ["Keep", "Reduce", "Reduction", "rows_together"]
 
 Array = NDArray[Any]
 
@@ -78,12 +78,12 @@ class Reduction(NamedTuple):
         rows = call._replace(
             ask=call.ask.but(predecessors=False, keep="host"), progress=progress or call.progress
         )
-        sink = _Reduce(self.step, keep, record)
+        sink = Reduce(self.step, keep, record)
         return solve(rows, sink, Planned(self.plan, self.looked), runner, title)
 
 
-class _Reduce(Sink):
-    """Rows that are gone once a few numbers of them are kept."""
+class Reduce(Sink):
+    """Rows that are gone once a few numbers of them are kept, or the values of targets."""
 
     def __init__(self, step: int, keep: Keep, record: Callable[[int, Any], object] | None) -> None:
         self._step, self._record = step, record
@@ -109,8 +109,10 @@ class _ReduceWriter(Writer):
         self._keep = keep
         self._buffer: Array | None = None
 
-    def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array:
-        """Return the buffer."""
+    def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array | None:
+        """Return the buffer; the values of targets may come without whole rows."""
+        if call.targets is not None:
+            return None
         rows = len(call.sources)
         if self._buffer is None or len(self._buffer) < rows:
             self._buffer = np.empty((rows, call.graph.n), plan.dtype)
@@ -118,7 +120,9 @@ class _ReduceWriter(Writer):
 
     def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
         """Return what is kept of the rows."""
-        return self._keep(piece.first, part.answer.whole_values)
+        answer, targets = part.answer, call.targets
+        values = answer.whole_values if targets is None else answer.at(rows, targets)
+        return self._keep(piece.first, values)
 
 
 def rows_together(n: int, itemsize: int, threads: int) -> int:
