@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from kleene.api.length_plans import plan_lengths, wide_dtype
 from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
-from kleene.engine.call import Call
+from kleene.engine.call import Call, Computation
 from kleene.engine.fit import require_fit
 from kleene.engine.planned import Planned, as_planned_here, planned_for_workers
 from kleene.engine.solve import solve
@@ -179,7 +179,7 @@ def betweenness(
         raise RequestError(
             "method 'sampled' and the error that is allowed, ", Code("error="), ", go together"
         )
-    asked = _Asked(ends, hops, limit, endpoints, "sums" if error is None else "estimate")
+    asked = _Asked(hops, "sums" if error is None else "estimate", ends, limit, endpoints)
     call = Call(ask, graph, begins, None, None, progress, None, False, on=on, computes=asked)
     require_fit(call)
     made = asked.plan(call)
@@ -195,15 +195,13 @@ def betweenness(
     return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
 
 
-class _Asked(NamedTuple):
+@dataclass(frozen=True)
+class _Asked(Computation):
     """Which shortest paths from its sources a call asks for."""
 
     targets: NDArray[Any] | None
-    hops: bool
     limit: float | None
     endpoints: bool
-    sink: str
-    by_rows: bool = False
 
     def plan(self, call: Call) -> Planned:
         """Plan the call, or what a part of its sources take."""
@@ -228,9 +226,6 @@ class _Asked(NamedTuple):
         """Return the sums of vertices and arcs over the sources."""
         sums: SumsOfArcs = run_method(plan, replace(self.task(call, plan), progress=report))
         return sums
-
-    def prove(self, call: Call, plan: Plan, found: SumsOfArcs) -> None:
-        """Leave the proof to the result: it repeats searches in plain Python."""
 
 
 def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from kleene.api.execution import runner_for
 from kleene.api.length_plans import COUNT_ARCS, require_not_negative
 from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
-from kleene.engine.call import Timings
+from kleene.engine.call import Computation, Timings
 from kleene.engine.planned import Planned
 from kleene.engine.reduce import Reduction
 from kleene.engine.solve import solve
@@ -136,7 +136,9 @@ class DistanceWork:
             found, stats = timed(partial(part, self), self.call.progress, what)
             return found, self.plan, stats
         call, made = self.call, Planned(self.plan, self.rows.looked)
-        own = call._replace(computes=_OfSources(part))
+        own = call._replace(
+            computes=_OfSources(False, "sums", part)
+        )  # the request says whether hops
         found, plan, stats, _ = solve(own, Sums(add), made, runner_for(call), what)
         return found, plan, stats
 
@@ -263,13 +265,13 @@ def _narrowed(sums: Array) -> Array:
     return sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
 
 
-class _OfSources(NamedTuple):
+@dataclass(frozen=True)
+class _OfSources(Computation):
     """What follows from the distances of some sources: a part of a measure."""
 
     part: Callable[[DistanceWork, Report | None], Any]
-    hops: bool = False  # the request says so
-    by_rows: bool = True
-    sink: str = "sums"
+
+    by_rows = True
 
     def plan(self, call: Call) -> Planned:
         """Plan the rows of some sources."""
@@ -279,6 +281,3 @@ class _OfSources(NamedTuple):
     def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
         """Return the part."""
         return self.part(DistanceWork.of(call._replace(computes=None)), report)
-
-    def prove(self, call: Call, plan: Plan, found: Any) -> None:
-        """Leave the proof to the result, which searches from its vertices."""

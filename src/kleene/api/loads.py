@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from kleene.api.demand import as_demand
 from kleene.api.execution import runner_for
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import LoadsAnswer, LoadsTask
-from kleene.engine.call import Call
+from kleene.engine.call import Call, Computation
 from kleene.engine.planned import Planned, plan_value
 from kleene.engine.prepared import PreparedForm
 from kleene.engine.solve import solve
@@ -139,7 +139,7 @@ def loads(
     trips = as_demand(graph, demand, origin, destination, volume)
     ask = _ask(len(trips.volumes), split, limit, method, device, threads)
     ask, by_destination = _with_roots(graph_facts(graph, hops), ask, trips)
-    asked = _Asked(split, hops, limit, by_destination)
+    asked = _Asked(hops, "flows", split, limit, by_destination)
     call = Call(
         ask, graph, np.empty(0, graph.id_dtype), None, None, progress, None, False,
         pairs=trips[1:], form=form, on=on, computes=asked,
@@ -160,15 +160,15 @@ def loads(
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
 
 
-class _Asked(NamedTuple):
+@dataclass(frozen=True)
+class _Asked(Computation):
     """How trips go; they are the pairs of their call, with volumes."""
 
     split: bool
-    hops: bool
     limit: float | None
     by_destination: bool
-    sink: str = "flows"
-    by_rows: bool = True
+
+    by_rows = True
 
     def plan(self, call: Call) -> Planned:
         """Plan searches or climbs."""
@@ -193,9 +193,6 @@ class _Asked(NamedTuple):
         """Return the flows of all arcs, and which trips have a path."""
         found: LoadsAnswer = run_method(plan, replace(self.task(call, plan), progress=report))
         return found
-
-    def prove(self, call: Call, plan: Plan, found: LoadsAnswer) -> None:
-        """Leave the proof to the result, which knows the whole demand."""
 
 
 class _Flows(Sums):

@@ -33,6 +33,7 @@ from kleene.engine.planned import (
     show,
     show_call,
 )
+from kleene.engine.work import fills_matrix
 from kleene.errors import Code, RequestError, StoreError
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.cost_model import count_sources
@@ -215,7 +216,7 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
         )
     small = path.suffix == ".npy" and found is None and call.on is None and plan.rounds is None
     plain = small and (call.targets is None or call.by_form)
-    if plain and (ask.output.block_rows >= len(call.sources) or not _by_rows(plan)):
+    if plain and (ask.output.block_rows >= len(call.sources) or fills_matrix(plan)):
         return None
     if EXPLAINING.on:
         show_call(call, made)
@@ -305,9 +306,3 @@ def _leaves_room(path: Path) -> bool:
     except OSError as error:
         return error.errno != errno.ENAMETOOLONG
     return True
-
-
-def _by_rows(plan: Plan) -> bool:
-    """Return whether the rows of a piece cost less than all rows."""
-    method = find(plan.problem, plan.method, plan.device)
-    return plan.form != "arcs" or method is None or method.cuts != "never"

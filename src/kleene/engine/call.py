@@ -77,32 +77,32 @@ class GraphForm(Protocol):
         """Return arrays for a file that other processes map, and the function that opens it."""
 
 
-class Computation(Protocol):
+@dataclass(frozen=True)
+class Computation:
     """What a call computes that is not rows: the nearest facilities, say. It can be pickled.
 
     Pieces of its call are runs of the sources, whatever these are to it.
     """
 
-    @property
-    def hops(self) -> bool:
-        """Whether arcs are counted: the graph needs no weights."""
+    hops: bool  # arcs are counted: the graph needs no weights
+    sink: str  # what it is in the table of what goes with what
 
-    @property
-    def sink(self) -> str:
-        """What it is in the table of what goes with what."""
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether it follows from rows of distances, which a prepared graph has."""
+    #: Whether it follows from rows of distances, which a prepared graph has.
+    by_rows = False
 
     def plan(self, call: Call) -> Planned:
         """Return the plan for the sources of a call."""
+        raise NotImplementedError
 
     def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
         """Return what comes of the sources of a call."""
+        raise NotImplementedError
 
     def prove(self, call: Call, plan: Plan, found: Any) -> None:
-        """Raise VerificationError if what was computed on a worker is wrong."""
+        """Raise VerificationError if what was computed on a worker is wrong.
+
+        Where nothing is done here, the proof is left to the result, which searches by itself.
+        """
 
 
 class Call(NamedTuple):

@@ -13,9 +13,9 @@ from kleene.engine.call import Call, Outcome, Part, Progress, Sink, Writer
 from kleene.engine.pieces import Piece, split
 from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
+from kleene.engine.work import fills_matrix
 from kleene.graph.checks import memory_for
 from kleene.planning.plan import Plan
-from kleene.registry import find
 
 __all__ = ["Keep", "Reduce", "Reduction", "rows_together"]
 
@@ -136,7 +136,7 @@ def _planned_rows(call: Call) -> Planned:
 
 def _with_matrix(call: Call, plan: Plan) -> tuple[Plan, bool]:
     """Return the plan, and whether it fills a matrix, which is small enough."""
-    if not _fills_matrix(plan):
+    if not fills_matrix(plan):
         return plan, False
     n, item = call.graph.n, np.dtype(plan.dtype).itemsize
     arrays = sum(array.nbytes for array in call.graph.csr if array is not None)
@@ -144,12 +144,6 @@ def _with_matrix(call: Call, plan: Plan) -> tuple[Plan, bool]:
     total = plan.memory + rows
     if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
         plan = _planned_rows(call._replace(ask=call.ask.but(in_batches=True))).plan
-        if not _fills_matrix(plan):  # as it does on a GPU where weights are negative
+        if not fills_matrix(plan):  # as it does on a GPU where weights are negative
             return plan, False
     return replace(plan, memory=plan.memory + rows), True
-
-
-def _fills_matrix(plan: Plan) -> bool:
-    """Return whether the method fills a matrix of all pairs, whatever rows are asked for."""
-    method = find(plan.problem, plan.method, plan.device)
-    return plan.form == "arcs" and method is not None and method.cuts == "never"

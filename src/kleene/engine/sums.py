@@ -7,10 +7,10 @@ from typing import Any
 
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows, shrinking, split
+from kleene.engine.work import fills_matrix
 from kleene.planning.cost_model import searched_seconds
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.registry import find
 
 __all__ = ["Sums", "SumsWriter", "add_arrays"]
 
@@ -44,8 +44,8 @@ class Sums(Sink):
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return runs of sources for devices or workers; otherwise all are one piece."""
-        sources, method = call.rows, find(plan.problem, plan.method, plan.device)
-        if not sources or method is None or method.cuts == "never":
+        sources = call.rows
+        if not sources or fills_matrix(plan):
             return [Piece(0, 0, sources)]
         if call.on is not None:
             most = max(1, min(_MOST, _MOST_BYTES // max(1, self.writer.needs((), call, plan))))

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from kleene.system.threads import Future, ThreadPool
 
 __all__ = [
-    "Work", "compute", "count_rows", "groups", "incoming_arcs", "run_method", "with_idle_memory",
+    "Work", "compute", "count_rows", "fills_matrix", "incoming_arcs", "run_method",
+    "with_idle_memory",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -92,7 +93,8 @@ class Work(NamedTuple):
         plan, writer = self.plan, self.writer
         searches = plan.method == "direction_optimizing" and plan.device == "cpu"
         pieces = self.pieces
-        together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
+        whole = len(pieces) == 1 or (pieces and writer.together and fills_matrix(plan))
+        together = [pieces] if whole else [[piece] for piece in pieces]
         tell = None
         if report is not None and not writer.tells_steps:
             tell = _Told(report, self.total, pieces)
@@ -156,13 +158,10 @@ def _thread() -> ThreadPool:
     return ThreadPool(1)
 
 
-def groups(plan: Plan, pieces: Sequence[Piece], writer: Writer) -> Sequence[Sequence[Piece]]:
-    """Return which pieces are computed together: each alone, unless all rows cost no more."""
-    if pieces and writer.together and plan.form == "arcs":
-        method = find(plan.problem, plan.method, plan.device)
-        if method is not None and method.cuts == "never":
-            return [pieces]
-    return [[piece] for piece in pieces]
+def fills_matrix(plan: Plan) -> bool:
+    """Return whether the method computes all rows at once, whatever rows are asked for."""
+    method = find(plan.problem, plan.method, plan.device)
+    return plan.form == "arcs" and method is not None and method.cuts == "never"
 
 
 def compute(
