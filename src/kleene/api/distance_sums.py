@@ -20,6 +20,7 @@ from kleene.api.arguments import Call, Devices, Progress, Vertices, check_call
 from kleene.api.execution import runner_for
 from kleene.api.length_plans import COUNT_ARCS, require_not_negative
 from kleene.api.number_arguments import sample_vertices
+from kleene.api.reduce_distances import numbers_of
 from kleene.backends.common.limits import as_limit
 from kleene.engine.call import Computation, Timings
 from kleene.engine.planned import Planned
@@ -34,7 +35,7 @@ from kleene.measures.distance_histogram import Bins
 from kleene.measures.distance_measure import DistanceSums, Measured
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.results.distance_reduction import Reduced, reduce_rows
+from kleene.results.distance_reduction import Reduced
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -136,9 +137,8 @@ class DistanceWork:
             found, stats = timed(partial(part, self), self.call.progress, what)
             return found, self.plan, stats
         call, made = self.call, Planned(self.plan, self.rows.looked)
-        own = call._replace(
-            computes=_OfSources(False, "sums", part)
-        )  # the request says whether hops
+        # Whether arcs are counted, its request says.
+        own = call._replace(computes=_OfSources(False, "sums", part))
         found, plan, stats, _ = solve(own, Sums(add), made, runner_for(call), what)
         return found, plan, stats
 
@@ -187,8 +187,8 @@ class DistanceWork:
         call = self.call
         if not self._by_bits:
             found = Reduced.empty(len(call.sources), self.measured.dtype, None)
-            keep = partial(self._reduced, found)
-            self.rows.run(keep, progress=report)
+            keep = partial(numbers_of, self.measured.hops, None, self.rows.threads)
+            self.rows.run(keep, found.put, progress=report)
             return found.maxima
         g = call.graph.transpose() if call.reverse else call.graph
         hops = np.empty(len(call.sources), g.id_dtype)
@@ -197,9 +197,6 @@ class DistanceWork:
             self.plan.threads, report,
         )  # fmt: skip
         return hops
-
-    def _reduced(self, found: Reduced, first: int, rows: Array) -> None:
-        found.put(first, reduce_rows(rows, self.measured.hops, None, self.rows.threads))
 
     def histogram(self, report: Report | None, edges: Array | None) -> Bins:
         """Return how many pairs of a source and another vertex are how far apart."""

@@ -30,8 +30,8 @@ from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.engine.call import Call, Outcome, Part, Sink, Timings
 from kleene.engine.fit import require_fit
 from kleene.engine.pieces import Piece
-from kleene.engine.planned import as_planned_here, planned
-from kleene.engine.reduce import Reduce, rows_together
+from kleene.engine.planned import planned
+from kleene.engine.reduce import Reduce, planned_rows, rows_together
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.solve import solve
 from kleene.engine.work import Work, count_rows
@@ -56,7 +56,8 @@ __all__ = ["count_workers", "describe_workers", "explain_rows", "on_workers", "s
 #: Bytes of an answer that may pass through the client.
 _SMALL = 2**30
 
-_STORE = Path("d.zarr")
+#: Of a call that is explained: its store, and rows that are computed together.
+_STORE, _TOGETHER = Path("d.zarr"), 64
 
 
 # ---- on a worker --------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def solve_on_cluster(call: Call) -> Result:
 def _solve_block(call: Call) -> Result:
     """Return the distances of the targets, a small matrix of which workers return rows."""
     assert call.targets is not None
-    made = planned(call, call.ask.but(predecessors=False, given=True, keep="host"))
+    made = planned_rows(call)
     plan, dtype = made.plan, np.dtype(made.plan.dtype)
     size = len(call.sources) * len(call.targets) * dtype.itemsize
     if size > _SMALL:
@@ -234,15 +235,14 @@ def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
 def explain_rows(call: Call) -> Plan:
     """Return the plan of the rows, with what the cluster makes of it: pieces, bytes, and time."""
     ask, graph, rows = call.ask, call.graph, len(call.sources)
-    plan = planned(call, ask.but(predecessors=False, given=True, keep="host")).plan
+    plan = planned_rows(call).plan
     with open_client(call.on) as client:
         threads = worker_threads(client)
     hops = ask.what.problem == "bfs"
     row = graph.n * np.dtype(plan.dtype).itemsize
     row += graph.n * graph.id_dtype.itemsize if ask.what.predecessors else 0
     seconds = rows * _seconds_per_row(call, plan)
-    here = as_planned_here(ask)
-    blocks = with_block_rows(graph_facts(graph, hops), here, _STORE, call.on).output.block_rows
+    blocks = with_block_rows(graph_facts(graph, hops), ask, _STORE, call.on).output.block_rows
     together = min(rows, blocks)
     pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
     form: Any = call.form
@@ -258,12 +258,12 @@ def explain_rows(call: Call) -> Plan:
     return replace(plan, reasons=(*plan.reasons, *notes), memory=together * row)
 
 
-def _seconds_per_row(call: Call, plan: Plan, rows: int = 64) -> float:
-    """Estimate the seconds that a row takes on one core, where so many are computed together."""
-    ask = call.ask.but(sources=rows, threads=1)
+def _seconds_per_row(call: Call, plan: Plan) -> float:
+    """Estimate the seconds that a row takes on one core, where some are computed together."""
+    ask = call.ask.but(sources=_TOGETHER, threads=1)
     facts = graph_facts(call.graph, ask.what.problem == "bfs")
     if plan.method == "prepared":
         seconds = prepared_seconds(facts, ask, 1).rows
     else:
         seconds = searched_seconds(facts, ask, 1)
-    return max(seconds / rows, 1e-7)
+    return max(seconds / _TOGETHER, 1e-7)

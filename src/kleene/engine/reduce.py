@@ -17,7 +17,7 @@ from kleene.engine.work import fills_matrix
 from kleene.graph.checks import memory_for
 from kleene.planning.plan import Plan
 
-__all__ = ["Keep", "Reduce", "Reduction", "rows_together"]
+__all__ = ["Keep", "Reduce", "Reduction", "planned_rows", "rows_together"]
 
 Array = NDArray[Any]
 
@@ -50,7 +50,7 @@ class Reduction(NamedTuple):
         On a cluster, rows are computed by one thread each unless the call says otherwise.
         """
         wanted = call.ask.where.threads
-        plan, looked = _planned_rows(call)
+        plan, looked = planned_rows(call)
         item = np.dtype(plan.dtype).itemsize
         if call.on is not None:
             threads = wanted or 1
@@ -130,7 +130,8 @@ def rows_together(n: int, itemsize: int, threads: int) -> int:
     return max(threads, min(_BATCH_ROWS, _BATCH_BYTES // max(1, n * itemsize)))
 
 
-def _planned_rows(call: Call) -> Planned:
+def planned_rows(call: Call) -> Planned:
+    """Plan rows of values that are not kept as they are."""
     return planned(call, call.ask.but(predecessors=False, given=True, keep="host"))
 
 
@@ -143,7 +144,7 @@ def _with_matrix(call: Call, plan: Plan) -> tuple[Plan, bool]:
     rows = item * n * len(call.sources)
     total = plan.memory + rows
     if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
-        plan = _planned_rows(call._replace(ask=call.ask.but(in_batches=True))).plan
+        plan = planned_rows(call._replace(ask=call.ask.but(in_batches=True))).plan
         if not fills_matrix(plan):  # as it does on a GPU where weights are negative
             return plan, False
     return replace(plan, memory=plan.memory + rows), True

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Work", "compute", "count_rows", "fills_matrix", "incoming_arcs", "run_method",
-    "with_idle_memory",
+    "run_rows", "with_idle_memory",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -199,10 +199,7 @@ def compute(
         # What is changed on the host afterwards is copied back to the device.
         keep=keep and not what.deterministic,
     )
-    if rows_of is None:
-        answer = _run(task, plan, ask.where.options, bool(ask.where.devices))
-    else:
-        answer = rows_of(task)
+    answer = _run(task, plan, call) if rows_of is None else rows_of(task)
     if limit is not None:
         answer = apply_limit(task, answer)
     if what.deterministic:
@@ -210,25 +207,27 @@ def compute(
     return Part(devices.on_device(task, answer) if keep else answer)
 
 
-def _run(
-    task: Task,
-    plan: Plan,
-    options: tuple[tuple[str, int], ...],
-    every: bool,
-) -> Answer:
+def _run(task: Task, plan: Plan, call: Call) -> Answer:
     """Run the method of a plan, on its devices."""
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     run: Callable[[Task], Answer] = method.load()
-    if options:
-        run = partial(run, **dict(options))
+    if call.ask.where.options:
+        run = partial(run, **dict(call.ask.where.options))
     if len(plan.devices) > 1 and method.splits == "rows":
         task = replace(task, devices=plan.devices)
     elif len(plan.devices) > 1:
-        from kleene.engine.devices import run_split  # few calls need it
-
-        run = partial(run_split, run, plan.devices, every)
+        run = partial(run_rows, run, plan, call)
     return with_idle_memory(plan, partial(run, task))
+
+
+def run_rows(run: Callable[[Task], Answer], plan: Plan, call: Call, task: Task) -> Answer:
+    """Run what computes rows of values, on all devices of a plan."""
+    if len(plan.devices) < 2:
+        return run(task)
+    from kleene.engine.devices import run_split  # few calls need it
+
+    return run_split(run, plan.devices, bool(call.ask.where.devices), task)
 
 
 def run_method(plan: Plan, task: Any) -> Any:
