@@ -153,7 +153,11 @@ def betweenness(
     edges, hops = as_flag(edges, "edges"), as_flag(hops, "hops")
     normalized, endpoints = as_flag(normalized, "normalized"), as_flag(endpoints, "endpoints")
     chance = np.random.default_rng(as_seed(seed))
-    begins = _as_sources(graph, sources, samples, chance)
+    begins = np.arange(graph.n, dtype=graph.id_dtype)
+    if samples is not None:
+        begins = sample_vertices(graph, samples, sources, chance)
+    elif sources is not None:
+        begins = _distinct(graph, sources, "sources")
     ends = None if targets is None else _distinct(graph, targets, "targets")
     chosen, why = _as_part(0.9 if confidence is None else confidence, "confidence"), ""
     if error is None and confidence is not None:
@@ -239,19 +243,6 @@ def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:
     if graph.id_dtype != np.int32:
         raise GraphError(f"betweenness takes fewer than 2^31 vertices, and there are {graph.n:,}")
     return plan_lengths(graph, ask, hops, "use a machine with more memory")
-
-
-def _as_sources(
-    graph: Graph, sources: Any, samples: Any, chance: np.random.Generator
-) -> NDArray[Any]:
-    """Return the positions of the sources, each once."""
-    if samples is None:
-        if sources is not None:
-            return _distinct(graph, sources, "sources")
-        return np.arange(graph.n, dtype=graph.id_dtype)
-    if sources is not None:
-        raise RequestError("give either ", Code("sources="), " or ", Code("samples="), ", not both")
-    return sample_vertices(graph, samples, chance)
 
 
 def _distinct(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:

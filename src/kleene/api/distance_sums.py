@@ -83,11 +83,7 @@ def check_distances(
             raise RequestError(Code("sources"), " is empty: name at least one vertex")
     chance = np.random.default_rng(as_seed(seed))
     if samples is not None:
-        if sources is not None:
-            raise RequestError(
-                "give either ", Code("sources="), " or ", Code("samples="), ", not both"
-            )
-        call = call._replace(sources=sample_vertices(call.graph, samples, chance))
+        call = call._replace(sources=sample_vertices(call.graph, samples, sources, chance))
     ask = call.ask._replace(keywords=keywords)
     if hops or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.

@@ -51,7 +51,7 @@ from kleene.system.formatting import counted, format_bytes, format_duration
 if TYPE_CHECKING:
     from kleene.backends.task import Progress
 
-__all__ = ["count_workers", "describe_workers", "explain_rows", "on_workers", "solve_on_cluster"]
+__all__ = ["count_workers", "explain_rows", "on_workers", "solve_on_cluster"]
 
 #: Bytes of an answer that may pass through the client.
 _SMALL = 2**30
@@ -190,13 +190,13 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
                     runs, done = runs + 1, done + count_rows(blocks)
                     if report is not None:
                         report(done, total)
-    note = f"cluster: {describe_workers(threads)}, {sink.ran(runs)}"
+    note = f"cluster: {_in_words(threads)}, {sink.ran(runs)}"
     rows = call.computes is None and isinstance(call.graph, Graph)
     proved = ", a row of each proved" if rows else ""
     return with_notes(plan, note + proved)
 
 
-def describe_workers(threads: dict[str, int]) -> str:
+def _in_words(threads: dict[str, int]) -> str:
     """Return the size of a cluster in words."""
     return f"{counted(len(threads), 'worker')} with {counted(sum(threads.values()), 'thread')}"
 
@@ -249,7 +249,7 @@ def explain_rows(call: Call) -> Plan:
     sent = graph_bytes(graph, hops) if form is None else form.nbytes
     shared = seconds / max(1, sum(threads.values()))
     notes = (
-        f"cluster: {describe_workers(threads)}; each has the graph once, {format_bytes(sent)}",
+        f"cluster: {_in_words(threads)}; each has the graph once, {format_bytes(sent)}",
         f"pieces: about {pieces:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
         f"{format_bytes(together * row)} each",
         f"bytes: workers write {format_bytes(rows * row)} to the store",
