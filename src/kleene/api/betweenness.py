@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from kleene.api.length_plans import plan_lengths, wide_dtype
 from kleene.api.number_arguments import sample_vertices
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
-from kleene.engine.call import Call
+from kleene.engine.call import Call, Computation
 from kleene.engine.fit import require_fit
 from kleene.engine.planned import Planned, as_planned_here, planned_for_workers
 from kleene.engine.solve import solve
@@ -153,7 +153,11 @@ def betweenness(
     edges, hops = as_flag(edges, "edges"), as_flag(hops, "hops")
     normalized, endpoints = as_flag(normalized, "normalized"), as_flag(endpoints, "endpoints")
     chance = np.random.default_rng(as_seed(seed))
-    begins = _as_sources(graph, sources, samples, chance)
+    begins = np.arange(graph.n, dtype=graph.id_dtype)
+    if samples is not None:
+        begins = sample_vertices(graph, samples, sources, chance)
+    elif sources is not None:
+        begins = _distinct(graph, sources, "sources")
     ends = None if targets is None else _distinct(graph, targets, "targets")
     chosen, why = _as_part(0.9 if confidence is None else confidence, "confidence"), ""
     if error is None and confidence is not None:
@@ -179,7 +183,7 @@ def betweenness(
         raise RequestError(
             "method 'sampled' and the error that is allowed, ", Code("error="), ", go together"
         )
-    asked = _Asked(ends, hops, limit, endpoints, "sums" if error is None else "estimate")
+    asked = _Asked(hops, "sums" if error is None else "estimate", ends, limit, endpoints)
     call = Call(ask, graph, begins, None, None, progress, None, False, on=on, computes=asked)
     require_fit(call)
     made = asked.plan(call)
@@ -195,15 +199,13 @@ def betweenness(
     return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
 
 
-class _Asked(NamedTuple):
+@dataclass(frozen=True)
+class _Asked(Computation):
     """Which shortest paths from its sources a call asks for."""
 
     targets: NDArray[Any] | None
-    hops: bool
     limit: float | None
     endpoints: bool
-    sink: str
-    by_rows: bool = False
 
     def plan(self, call: Call) -> Planned:
         """Plan the call, or what a part of its sources take."""
@@ -229,9 +231,6 @@ class _Asked(NamedTuple):
         sums: SumsOfArcs = run_method(plan, replace(self.task(call, plan), progress=report))
         return sums
 
-    def prove(self, call: Call, plan: Plan, found: SumsOfArcs) -> None:
-        """Leave the proof to the result: it repeats searches in plain Python."""
-
 
 def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:
     """Plan a call; refuse methods that cannot add weights where there are some."""
@@ -244,19 +243,6 @@ def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:
     if graph.id_dtype != np.int32:
         raise GraphError(f"betweenness takes fewer than 2^31 vertices, and there are {graph.n:,}")
     return plan_lengths(graph, ask, hops, "use a machine with more memory")
-
-
-def _as_sources(
-    graph: Graph, sources: Any, samples: Any, chance: np.random.Generator
-) -> NDArray[Any]:
-    """Return the positions of the sources, each once."""
-    if samples is None:
-        if sources is not None:
-            return _distinct(graph, sources, "sources")
-        return np.arange(graph.n, dtype=graph.id_dtype)
-    if sources is not None:
-        raise RequestError("give either ", Code("sources="), " or ", Code("samples="), ", not both")
-    return sample_vertices(graph, samples, chance)
 
 
 def _distinct(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:

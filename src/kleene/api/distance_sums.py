@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from kleene.api.arguments import Call, Devices, Progress, Vertices, check_call
 from kleene.api.execution import runner_for
 from kleene.api.length_plans import COUNT_ARCS, require_not_negative
 from kleene.api.number_arguments import sample_vertices
+from kleene.api.reduce_distances import numbers_of
 from kleene.backends.common.limits import as_limit
-from kleene.engine.call import Timings
+from kleene.engine.call import Computation, Timings
 from kleene.engine.planned import Planned
 from kleene.engine.reduce import Reduction
 from kleene.engine.solve import solve
@@ -34,7 +35,7 @@ from kleene.measures.distance_histogram import Bins
 from kleene.measures.distance_measure import DistanceSums, Measured
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.results.distance_reduction import Reduced, reduce_rows
+from kleene.results.distance_reduction import Reduced
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
@@ -82,11 +83,7 @@ def check_distances(
             raise RequestError(Code("sources"), " is empty: name at least one vertex")
     chance = np.random.default_rng(as_seed(seed))
     if samples is not None:
-        if sources is not None:
-            raise RequestError(
-                "give either ", Code("sources="), " or ", Code("samples="), ", not both"
-            )
-        call = call._replace(sources=sample_vertices(call.graph, samples, chance))
+        call = call._replace(sources=sample_vertices(call.graph, samples, sources, chance))
     ask = call.ask._replace(keywords=keywords)
     if hops or call.graph.weight_dtype is None:
         # Added up on the host in less time than rows take to arrive from a device.
@@ -136,7 +133,8 @@ class DistanceWork:
             found, stats = timed(partial(part, self), self.call.progress, what)
             return found, self.plan, stats
         call, made = self.call, Planned(self.plan, self.rows.looked)
-        own = call._replace(computes=_OfSources(part))
+        # Whether arcs are counted, its request says.
+        own = call._replace(computes=_OfSources(False, "sums", part))
         found, plan, stats, _ = solve(own, Sums(add), made, runner_for(call), what)
         return found, plan, stats
 
@@ -185,8 +183,8 @@ class DistanceWork:
         call = self.call
         if not self._by_bits:
             found = Reduced.empty(len(call.sources), self.measured.dtype, None)
-            keep = partial(self._reduced, found)
-            self.rows.run(keep, progress=report)
+            keep = partial(numbers_of, self.measured.hops, None, self.rows.threads)
+            self.rows.run(keep, found.put, progress=report)
             return found.maxima
         g = call.graph.transpose() if call.reverse else call.graph
         hops = np.empty(len(call.sources), g.id_dtype)
@@ -195,9 +193,6 @@ class DistanceWork:
             self.plan.threads, report,
         )  # fmt: skip
         return hops
-
-    def _reduced(self, found: Reduced, first: int, rows: Array) -> None:
-        found.put(first, reduce_rows(rows, self.measured.hops, None, self.rows.threads))
 
     def histogram(self, report: Report | None, edges: Array | None) -> Bins:
         """Return how many pairs of a source and another vertex are how far apart."""
@@ -263,13 +258,13 @@ def _narrowed(sums: Array) -> Array:
     return sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
 
 
-class _OfSources(NamedTuple):
+@dataclass(frozen=True)
+class _OfSources(Computation):
     """What follows from the distances of some sources: a part of a measure."""
 
     part: Callable[[DistanceWork, Report | None], Any]
-    hops: bool = False  # the request says so
-    by_rows: bool = True
-    sink: str = "sums"
+
+    by_rows = True
 
     def plan(self, call: Call) -> Planned:
         """Plan the rows of some sources."""
@@ -279,6 +274,3 @@ class _OfSources(NamedTuple):
     def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
         """Return the part."""
         return self.part(DistanceWork.of(call._replace(computes=None)), report)
-
-    def prove(self, call: Call, plan: Plan, found: Any) -> None:
-        """Leave the proof to the result, which searches from its vertices."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from kleene.api.demand import as_demand
 from kleene.api.execution import runner_for
 from kleene.backends.common.limits import as_limit
 from kleene.backends.task import LoadsAnswer, LoadsTask
-from kleene.engine.call import Call, Writer
+from kleene.engine.call import Call, Computation
 from kleene.engine.planned import Planned, plan_value
 from kleene.engine.prepared import PreparedForm
 from kleene.engine.solve import solve
@@ -139,10 +139,10 @@ def loads(
     trips = as_demand(graph, demand, origin, destination, volume)
     ask = _ask(len(trips.volumes), split, limit, method, device, threads)
     ask, by_destination = _with_roots(graph_facts(graph, hops), ask, trips)
-    asked = _Asked(trips, split, hops, limit, by_destination)
+    asked = _Asked(hops, "flows", split, limit, by_destination)
     call = Call(
-        ask, graph, np.arange(len(trips.volumes)), None, None, progress, None, False, form=form,
-        on=on, computes=asked,
+        ask, graph, np.empty(0, graph.id_dtype), None, None, progress, None, False,
+        pairs=trips[1:], form=form, on=on, computes=asked,
     )  # fmt: skip
     made = asked.plan(call)
     if split and not hops:
@@ -153,24 +153,22 @@ def loads(
     else:
         # Trips with the same root come together, in a piece or in two.
         order = np.argsort(trips.destinations if by_destination else trips.origins, kind="stable")
-        bare = call._replace(computes=asked._replace(trips=trips.some(slice(0))))
-        sink = _Flows(trips.some(order))
-        (arcs, found), plan, stats, _ = solve(bare, sink, made, runner_for(call))
+        ordered = call._replace(pairs=trips.some(order)[1:])
+        (arcs, found), plan, stats, _ = solve(ordered, _Flows(), made, runner_for(call))
         assigned = np.empty(len(order), bool)
         assigned[order] = found
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
 
 
-class _Asked(NamedTuple):
-    """Trips, and how they go; the sources of their call are their numbers."""
+@dataclass(frozen=True)
+class _Asked(Computation):
+    """How trips go; they are the pairs of their call, with volumes."""
 
-    trips: Demand
     split: bool
-    hops: bool
     limit: float | None
     by_destination: bool
-    sink: str = "flows"
-    by_rows: bool = True
+
+    by_rows = True
 
     def plan(self, call: Call) -> Planned:
         """Plan searches or climbs."""
@@ -180,9 +178,10 @@ class _Asked(NamedTuple):
         """Return what a method is given."""
         graph, ask, dtype, form = call.graph, call.ask, np.dtype(plan.dtype), call.form
         wide = np.dtype(np.float64) if dtype.kind == "f" else dtype  # of searches
-        climbs = len(self.trips.volumes) * _CLIMB if plan.method == "prepared" else 0
+        assert call.pairs is not None
+        climbs = call.rows * _CLIMB if plan.method == "prepared" else 0
         work = max(climbs, (ask.what.sources or 0) * (graph.n + graph.m))
-        _, origins, destinations, volumes = self.trips
+        origins, destinations, volumes = call.pairs
         return LoadsTask(
             graph, origins, destinations, volumes, self.split, self.hops,
             as_limit(self.limit, graph, wide, self.hops), dtype, self.by_destination,
@@ -195,16 +194,13 @@ class _Asked(NamedTuple):
         found: LoadsAnswer = run_method(plan, replace(self.task(call, plan), progress=report))
         return found
 
-    def prove(self, call: Call, plan: Plan, found: LoadsAnswer) -> None:
-        """Leave the proof to the result, which knows the whole demand."""
-
 
 class _Flows(Sums):
     """Flows of runs of trips, which are added; which of them have a path follows one another."""
 
-    def __init__(self, trips: Demand) -> None:
+    def __init__(self) -> None:
         super().__init__(_added)
-        self.writer = _TripsWriter(trips)
+        self.writer = _FlowsWriter()
 
 
 def _added(total: LoadsAnswer, part: LoadsAnswer) -> LoadsAnswer:
@@ -212,30 +208,14 @@ def _added(total: LoadsAnswer, part: LoadsAnswer) -> LoadsAnswer:
     return LoadsAnswer(total.arcs + part.arcs, assigned)
 
 
-class _TripsWriter(SumsWriter):
-    """The trips themselves, by the number of the first."""
+class _FlowsWriter(SumsWriter):
+    """The flows of some trips, as they are."""
 
     unit = "trips"
-
-    def __init__(self, trips: Demand, first: int = 0) -> None:
-        self._trips, self._first = trips, first
 
     def needs(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> int:
         """Return the bytes of the flows; the plan of a worker says what a search takes."""
         return 8 * call.graph.m
-
-    def _of(self, pieces: Sequence[Piece]) -> Demand:
-        first = self._first
-        return self._trips.some(slice(pieces[0].first - first, pieces[-1].stop - first))
-
-    def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
-        """Return some of the trips."""
-        return _TripsWriter(self._of(pieces), pieces[0].first)
-
-    def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
-        """Return the call for the trips of some pieces."""
-        assert isinstance(call.computes, _Asked)
-        return call._replace(computes=call.computes._replace(trips=self._of(pieces)))
 
 
 def loads_between(

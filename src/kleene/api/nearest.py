@@ -9,8 +9,8 @@ or by elimination where the graph is prepared (``native/core/prepared/nearest_la
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from kleene.backends.common.native_sssp import lengths_or_none
 from kleene.backends.task import NearestTask
 from kleene.engine import solve as engine
 from kleene.engine.best import Best
-from kleene.engine.call import Call, Timings
+from kleene.engine.call import Call, Computation, Timings
 from kleene.engine.fit import REFUSED
 from kleene.engine.planned import Planned
 from kleene.engine.value import timed
@@ -160,7 +160,8 @@ def nearest(
             Code("k=1"),
         )
     ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
-    search = _Search(k, limit, hops, reverse, kind, names)
+    kept = "best" if k > 1 else "nearest"
+    search = _Search(hops, kept, k, limit, reverse, kind, names)
     call = Call(
         ask, graph, places, None, None, progress, None, False,
         form=form if k > 1 else None, on=on, computes=search,
@@ -183,21 +184,15 @@ def nearest(
     return search.result(call, plan, task, stats, distances, which)
 
 
-class _Search(NamedTuple):
+@dataclass(frozen=True)
+class _Search(Computation):
     """The search for the nearest of some facilities, which are the sources of its call."""
 
     k: int
     limit: float | None
-    hops: bool
     reverse: bool
     device: str  # for k = 1
     devices: tuple[str, ...]
-    by_rows: bool = False
-
-    @property
-    def sink(self) -> str:
-        """What it is in the table of what goes with what."""
-        return "best" if self.k > 1 else "nearest"
 
     def plan(self, call: Call) -> Planned:
         """Plan it, on arcs or what a prepared graph has for its lengths."""

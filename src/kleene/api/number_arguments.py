@@ -25,7 +25,14 @@ def as_count(value: Any, name: str) -> int:
     return count
 
 
-def sample_vertices(graph: Graph, samples: Any, chance: np.random.Generator) -> NDArray[Any]:
-    """Return the positions of random vertices, in order: so many, or all if there are fewer."""
+def sample_vertices(
+    graph: Graph, samples: Any, sources: Any, chance: np.random.Generator
+) -> NDArray[Any]:
+    """Return the positions of random vertices, in order: so many, or all if there are fewer.
+
+    They are instead of ``sources``, which must not be given.
+    """
+    if sources is not None:
+        raise RequestError("give either ", Code("sources="), " or ", Code("samples="), ", not both")
     count = min(as_count(samples, "samples"), graph.n)
     return np.sort(chance.choice(graph.n, count, replace=False)).astype(graph.id_dtype)

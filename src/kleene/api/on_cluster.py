@@ -28,11 +28,10 @@ from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
 from kleene.distributed.store_sink import StoreSink, store_sink, with_block_rows
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.engine.call import Call, Outcome, Part, Sink, Timings
-from kleene.engine.entries import Block
 from kleene.engine.fit import require_fit
 from kleene.engine.pieces import Piece
-from kleene.engine.planned import as_planned_here, planned
-from kleene.engine.reduce import rows_together
+from kleene.engine.planned import planned
+from kleene.engine.reduce import Reduce, planned_rows, rows_together
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.solve import solve
 from kleene.engine.work import Work, count_rows
@@ -52,18 +51,19 @@ from kleene.system.formatting import counted, format_bytes, format_duration
 if TYPE_CHECKING:
     from kleene.backends.task import Progress
 
-__all__ = ["count_workers", "describe_workers", "explain_rows", "on_workers", "solve_on_cluster"]
+__all__ = ["count_workers", "explain_rows", "on_workers", "solve_on_cluster"]
 
 #: Bytes of an answer that may pass through the client.
 _SMALL = 2**30
 
-_STORE = Path("d.zarr")
+#: Of a call that is explained: its store, and rows that are computed together.
+_STORE, _TOGETHER = Path("d.zarr"), 64
 
 
 # ---- on a worker --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class WorkerPieces:
     """Some pieces of a call, as they travel: without the graph."""
 
@@ -126,7 +126,7 @@ def solve_on_cluster(call: Call) -> Result:
 def _solve_block(call: Call) -> Result:
     """Return the distances of the targets, a small matrix of which workers return rows."""
     assert call.targets is not None
-    made = planned(call, call.ask.but(predecessors=False, given=True, keep="host"))
+    made = planned_rows(call)
     plan, dtype = made.plan, np.dtype(made.plan.dtype)
     size = len(call.sources) * len(call.targets) * dtype.itemsize
     if size > _SMALL:
@@ -139,15 +139,25 @@ def _solve_block(call: Call) -> Result:
     method = find(plan.problem, plan.method, plan.device)
     as_block = method is not None and "block" in method.makes
     width = len(call.targets) if as_block else call.graph.n
-    sink = Block(rows_together(width, dtype.itemsize, 1))
+    matrix = np.empty((len(call.sources), len(call.targets)), dtype)
+
+    def put(first: int, rows: Any) -> None:
+        matrix[first : first + len(rows)] = rows
+
+    sink = Reduce(rows_together(width, dtype.itemsize, 1), _whole, put)
     rows = call._replace(ask=call.ask.but(predecessors=False))
-    matrix, plan, stats, limit = solve(rows, sink, made, on_workers)
+    _, plan, stats, limit = solve(rows, sink, made, on_workers)
     searched = SearchedRows(
         call.graph, plan.semiring, dtype, call.reverse, plan.problem == "bfs", limit
     )
     rest = WholeRows(call.sources, call.targets, searched, call.ask.what.predecessors)
     answer = Answer(matrix, None, rest=rest)
     return Result._of(call, Outcome(Part(answer), plan, stats, limit))
+
+
+def _whole(first: int, rows: Any) -> Any:
+    """Return what is kept of the values of the targets: all of them."""
+    return rows
 
 
 def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
@@ -169,11 +179,8 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
         with share_call_graph(client, call, plan, folder) as shared:
 
             def make(blocks: Sequence[Piece]) -> WorkerPieces:
-                sources = call.sources[blocks[0].first : blocks[-1].stop]
-                own = Work(
-                    bare._replace(sources=sources), plan, tuple(blocks),
-                    writer.share(blocks, shared),
-                )  # fmt: skip
+                some = bare.some([slice(blocks[0].first, blocks[-1].stop)])
+                own = Work(some, plan, tuple(blocks), writer.share(blocks, shared))
                 return WorkerPieces(own, writer.needs(blocks, call._replace(ask=ask), plan))
 
             with closing(run_pieces(client, shared, what, pieces, make)) as finished:
@@ -183,13 +190,13 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
                     runs, done = runs + 1, done + count_rows(blocks)
                     if report is not None:
                         report(done, total)
-    note = f"cluster: {describe_workers(threads)}, {sink.ran(runs)}"
+    note = f"cluster: {_in_words(threads)}, {sink.ran(runs)}"
     rows = call.computes is None and isinstance(call.graph, Graph)
     proved = ", a row of each proved" if rows else ""
     return with_notes(plan, note + proved)
 
 
-def describe_workers(threads: dict[str, int]) -> str:
+def _in_words(threads: dict[str, int]) -> str:
     """Return the size of a cluster in words."""
     return f"{counted(len(threads), 'worker')} with {counted(sum(threads.values()), 'thread')}"
 
@@ -228,22 +235,21 @@ def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
 def explain_rows(call: Call) -> Plan:
     """Return the plan of the rows, with what the cluster makes of it: pieces, bytes, and time."""
     ask, graph, rows = call.ask, call.graph, len(call.sources)
-    plan = planned(call, ask.but(predecessors=False, given=True, keep="host")).plan
+    plan = planned_rows(call).plan
     with open_client(call.on) as client:
         threads = worker_threads(client)
     hops = ask.what.problem == "bfs"
     row = graph.n * np.dtype(plan.dtype).itemsize
     row += graph.n * graph.id_dtype.itemsize if ask.what.predecessors else 0
     seconds = rows * _seconds_per_row(call, plan)
-    here = as_planned_here(ask)
-    blocks = with_block_rows(graph_facts(graph, hops), here, _STORE, call.on).output.block_rows
+    blocks = with_block_rows(graph_facts(graph, hops), ask, _STORE, call.on).output.block_rows
     together = min(rows, blocks)
     pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
     form: Any = call.form
     sent = graph_bytes(graph, hops) if form is None else form.nbytes
     shared = seconds / max(1, sum(threads.values()))
     notes = (
-        f"cluster: {describe_workers(threads)}; each has the graph once, {format_bytes(sent)}",
+        f"cluster: {_in_words(threads)}; each has the graph once, {format_bytes(sent)}",
         f"pieces: about {pieces:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
         f"{format_bytes(together * row)} each",
         f"bytes: workers write {format_bytes(rows * row)} to the store",
@@ -252,12 +258,12 @@ def explain_rows(call: Call) -> Plan:
     return replace(plan, reasons=(*plan.reasons, *notes), memory=together * row)
 
 
-def _seconds_per_row(call: Call, plan: Plan, rows: int = 64) -> float:
-    """Estimate the seconds that a row takes on one core, where so many are computed together."""
-    ask = call.ask.but(sources=rows, threads=1)
+def _seconds_per_row(call: Call, plan: Plan) -> float:
+    """Estimate the seconds that a row takes on one core, where some are computed together."""
+    ask = call.ask.but(sources=_TOGETHER, threads=1)
     facts = graph_facts(call.graph, ask.what.problem == "bfs")
     if plan.method == "prepared":
         seconds = prepared_seconds(facts, ask, 1).rows
     else:
         seconds = searched_seconds(facts, ask, 1)
-    return max(seconds / rows, 1e-7)
+    return max(seconds / _TOGETHER, 1e-7)

@@ -27,22 +27,19 @@ def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     assert call.pairs is not None
     ask, form = call.ask, call.form
     title = f"{ask.what.problem} of pairs"
-    if not len(call.pairs[0]):
+    if not call.rows:
         runner = None  # there is nothing to send
-    climbs, ends = None, (0, 0)
-    if form is not None and "entries" in form._makes and form._answers(ask):
-        climbs = call, Planned(form._plan(ask, len(call.pairs[0])))
-    else:
+    own, plan = call, None
+    if form is None or "entries" not in form._makes or not form._answers(ask):
         ends = len(np.unique(call.pairs[0])), len(np.unique(call.pairs[1]))
         climbs = _prepared_here(call, min(ends)) if call.on is None else None
-    if climbs is not None:
-        by_target = False
-        made = solve(climbs[0], None if runner is None else Climbs(), climbs[1], runner, title)
-    else:
-        sink = Entries(call, ends)
-        by_target = sink.by_target
-        made = solve(sink.rows, sink, None, runner, title)
-    return PairsResult._of_pairs(call, made, by_target)
+        if climbs is None:
+            sink = Entries(call, ends)
+            made = solve(sink.rows, sink, None, runner, title)
+            return PairsResult._of_pairs(call, made, sink.by_target)
+        own, plan = climbs
+    made = solve(own, None if runner is None else Climbs(), plan, runner, title)
+    return PairsResult._of_pairs(call, made)
 
 
 def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:

@@ -23,7 +23,7 @@ from kleene.results.distance_reduction import DistanceReduction, Reduced, reduce
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
 
-__all__ = ["as_edges", "reduce_distances"]
+__all__ = ["as_edges", "numbers_of", "reduce_distances"]
 
 Array = NDArray[Any]
 
@@ -112,14 +112,14 @@ def reduce_distances(
     counts = _require_counts(len(call.sources), edges)
     rows = Reduction.of(call, counts)
     reduced = Reduced.empty(len(call.sources), np.dtype(rows.plan.dtype), edges)
-    keep = partial(_reduced, hops, edges, rows.threads)
+    keep = partial(numbers_of, hops, edges, rows.threads)
     _, plan, stats, kept = rows.run(keep, reduced.put, runner_for(call), "distance sums")
     return DistanceReduction(
         call.graph, plan, stats, call.sources, reduced, edges, kept, hops, call.reverse
     )
 
 
-def _reduced(hops: bool, edges: Array | None, threads: int, first: int, rows: Array) -> Reduced:
+def numbers_of(hops: bool, edges: Array | None, threads: int, first: int, rows: Array) -> Reduced:
     """Return the numbers of some rows: here, or on a worker."""
     return reduce_rows(rows, hops, edges, threads)
 

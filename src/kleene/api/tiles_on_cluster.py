@@ -20,7 +20,7 @@ from kleene.distributed.dask_client import open_client
 from kleene.distributed.dask_tiles import close_on_cluster, measure_cluster
 from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.store import Store
-from kleene.distributed.store_record import TILES, record_call, record_tiles
+from kleene.distributed.store_record import TILES, record_call
 from kleene.distributed.store_sink import StoreSink
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
@@ -163,7 +163,7 @@ class _Tiles(NamedTuple):
         grid = self.layout.grid
         spec = record_call(call, self.plan, call.ask.but(block_rows=grid.side))
         tiles = dict(zip(TILES, (grid.side, grid.depth), strict=True))
-        return StoreSink(call, path, record_tiles(spec, tiles))
+        return StoreSink(call, path, spec._replace(call={**spec.call, **tiles}))
 
     def run(self, client: Any, work: Work, sink: Sink, report: Progress | None) -> Plan:
         """Close the tiles and write their rows, all on the workers: a runner of the engine."""

@@ -32,6 +32,7 @@ from kleene.distributed.dask_client import (
     task_failed,
 )
 from kleene.distributed.dask_graphs import SharedGraph, find_graph, send_graph
+from kleene.engine.pieces import Piece
 from kleene.errors import (
     ClusterError,
     DeviceError,
@@ -44,7 +45,7 @@ from kleene.errors import (
 )
 from kleene.system.formatting import format_bytes
 
-__all__ = ["PIECE_SECONDS", "Block", "Work", "run_pieces"]
+__all__ = ["PIECE_SECONDS", "Work", "run_pieces"]
 
 #: Seconds that a piece should take, and the last ones.
 PIECE_SECONDS, _LAST = 2.0, 0.25
@@ -57,23 +58,10 @@ _AHEAD, _RETRIES = 2, 2
 _OF_THE_CALL = (NegativeCycleError, GraphError, RequestError, DeviceError, StorageError)
 
 
-class Block(Protocol):
-    """Rows that belong together."""
-
-    @property
-    def first(self) -> int: ...
-
-    @property
-    def stop(self) -> int: ...
-
-
 class Work(Protocol):
     """What a piece does on a worker; it is sent by pickle."""
 
-    @property
-    def memory(self) -> int:
-        """Bytes that it takes, beside the graph."""
-        ...
+    memory: int  # bytes that it takes, beside the graph
 
     def __call__(self, graph: Any) -> Any:
         """Compute the rows of the piece, and return something small."""
@@ -90,8 +78,8 @@ class _NoGraph(NamedTuple):
     identity: str  # a worker that is started again may have the same address
 
 
-class _Refused(NamedTuple):
-    error: KleeneError
+#: What comes of a piece.
+Outcome = _Done | _NoGraph | KleeneError
 
 
 class _PieceError(KleeneError):
@@ -108,8 +96,8 @@ class _PieceError(KleeneError):
 # ---- on a worker --------------------------------------------------------------------------------
 
 
-def run_piece(shared: SharedGraph, work: Work) -> _Done | _NoGraph | _Refused:
-    """Run a piece on this worker."""
+def run_piece(shared: SharedGraph, work: Work) -> Outcome:
+    """Run a piece on this worker; return an error of the call, which is not tried again."""
     worker = import_dask().get_worker()
     try:
         limit = worker.memory_manager.memory_limit
@@ -127,7 +115,7 @@ def run_piece(shared: SharedGraph, work: Work) -> _Done | _NoGraph | _Refused:
         began = time.perf_counter()
         value = work(graph)
     except _OF_THE_CALL as error:
-        return _Refused(error)
+        return error
     except Exception as error:
         raise _PieceError(worker.address, error) from error
     return _Done(time.perf_counter() - began, value)
@@ -140,7 +128,7 @@ def run_pieces(
     client: Any,
     shared: SharedGraph,
     what: str,
-    blocks: Sequence[Block],
+    blocks: Sequence[Piece],
     make_work: Callable[[Sequence[Any]], Work],
 ) -> Generator[tuple[list[Any], Any], None, None]:
     """Yield the blocks of each piece and what it returned, in the order in which they are done.
@@ -152,7 +140,7 @@ def run_pieces(
         The graph that all pieces are about.
     what : str
         What the rows are, for names that people understand: ``"apsp rows"``.
-    blocks : sequence of Block
+    blocks : sequence of Piece
         What is to be done, in order.
     make_work : function
         Returns the work of some neighbouring blocks.
@@ -170,8 +158,8 @@ def run_pieces(
                 if outcome not in sent:  # else another piece that it had already
                     send_graph(client, shared, [outcome.worker])
                     sent.add(outcome)
-            elif isinstance(outcome, _Refused):
-                raise outcome.error
+            elif isinstance(outcome, KleeneError):
+                raise outcome
             else:
                 pieces.learn(piece, outcome.seconds)
                 yield piece, outcome.value
@@ -179,14 +167,14 @@ def run_pieces(
         flight.cancel()
 
 
-def _rows(piece: Sequence[Block]) -> str:
+def _rows(piece: Sequence[Piece]) -> str:
     return f"{piece[0].first}-{piece[-1].stop - 1}"
 
 
 class _Pieces:
     """The blocks that are left, and how many make a piece."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[Piece]) -> None:
         self._blocks = deque(blocks)
         self._left = sum(block.stop - block.first for block in blocks)
         self._seconds = math.inf  # for a row
@@ -196,7 +184,7 @@ class _Pieces:
         """Whether there are blocks."""
         return bool(self._blocks)
 
-    def take(self, threads: int) -> list[Block]:
+    def take(self, threads: int) -> list[Piece]:
         """Return the blocks of the next piece."""
         share = self._seconds * self._left / (2 * max(1, threads))
         seconds = min(PIECE_SECONDS, max(_LAST, share))
@@ -211,12 +199,12 @@ class _Pieces:
         self._left -= rows
         return piece
 
-    def put_back(self, piece: list[Block]) -> None:
+    def put_back(self, piece: list[Piece]) -> None:
         """Take the blocks of a piece back that was not done."""
         self._blocks.extendleft(reversed(piece))
         self._left += piece[-1].stop - piece[0].first
 
-    def learn(self, piece: list[Block], seconds: float) -> None:
+    def learn(self, piece: list[Piece], seconds: float) -> None:
         """Improve the estimate: pieces so far and the last one count alike."""
         per_row = max(seconds / max(1, piece[-1].stop - piece[0].first), 1e-9)
         first = math.isinf(self._seconds)
@@ -259,7 +247,7 @@ class _Flight:
         self.tasks[future] = piece
         self._done.add(future)
 
-    def next_done(self) -> tuple[list[Any], _Done | _NoGraph | _Refused]:
+    def next_done(self) -> tuple[list[Any], Outcome]:
         """Wait for a piece; return its blocks and what came of it."""
         while not self._done.has_ready():
             self._workers.threads()  # raises when all are gone for good
@@ -276,7 +264,7 @@ class _Flight:
             self.tasks.clear()
 
 
-def _outcome(future: Any, name: str, workers: Workers) -> _Done | _NoGraph | _Refused:
+def _outcome(future: Any, name: str, workers: Workers) -> Outcome:
     """Return what came of a piece, or raise one error that names it and its worker.
 
     What a piece returned is gone if its worker is lost before the client has it: then Dask runs it
@@ -284,7 +272,7 @@ def _outcome(future: Any, name: str, workers: Workers) -> _Done | _NoGraph | _Re
     """
     while future.status in ("finished", "lost", "pending"):
         try:
-            outcome: _Done | _NoGraph | _Refused = future.result(timeout=LOOK)
+            outcome: Outcome = future.result(timeout=LOOK)
             return outcome
         except TimeoutError:
             workers.threads()  # raises when all are gone for good

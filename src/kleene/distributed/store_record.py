@@ -20,13 +20,13 @@ from kleene.planning.plan import Plan
 from kleene.registry import PATH_PROBLEMS
 
 __all__ = [
-    "TILES", "checked_call", "digest_of_vertices", "lists_of_vertices",
-    "record_call", "record_tiles",
+    "TILES", "checked_call", "digest_of_vertices", "lists_of_vertices", "record_call",
 ]  # fmt: skip
 
 Array = NDArray[Any]
 
-#: What the call in a store holds of tiles: their side, and the vertices of a round.
+#: What the call in a store holds of tiles, on whose rounds floats depend in their last bits: their
+#: side, and the vertices of a round.
 TILES = ("tile", "depth")
 
 
@@ -59,11 +59,6 @@ def record_call(call: Call, plan: Plan, ask: Ask, begun_by: str | None = None) -
         str(call.graph.id_dtype) if kept else None,
         ask.output.block_rows,
     )
-
-
-def record_tiles(spec: StoreSpec, tiles: dict[str, int]) -> StoreSpec:
-    """Return the record of a call in tiles: floats depend on the rounds in their last bits."""
-    return spec._replace(call={**spec.call, **tiles})
 
 
 def lists_of_vertices(call: Call) -> dict[str, Array]:

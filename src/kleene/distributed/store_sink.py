@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.answer import Answer
 from kleene.distributed.empty_stores import find_resumable
 from kleene.distributed.mpi.stored import refuse_stored_by_ranks
 from kleene.distributed.round_files import RoundFiles
 from kleene.distributed.store import Receipt, Store, StoreSpec, StoreWriter, ledger_of
-from kleene.distributed.store_record import TILES, lists_of_vertices, record_call, record_tiles
+from kleene.distributed.store_record import TILES, lists_of_vertices, record_call
 from kleene.distributed.stored_results import plan_reading, stored_answer
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows
@@ -34,6 +33,7 @@ from kleene.engine.planned import (
     show,
     show_call,
 )
+from kleene.engine.work import fills_matrix
 from kleene.errors import Code, RequestError, StoreError
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.cost_model import count_sources
@@ -129,9 +129,6 @@ class BlockWriter(Writer):
                 f"there is no {self._shared.path}",
             )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return BlockWriter, (self.files, self._shared)
-
 
 class StoreSink(Sink):
     """A store, and its ledger."""
@@ -141,11 +138,6 @@ class StoreSink(Sink):
         self._store: Store | None = None
 
     @property
-    def vertices(self) -> dict[str, Array]:
-        """The lists of sources and targets that are kept."""
-        return lists_of_vertices(self.call)
-
-    @property
     def files(self) -> StoreWriter:
         """The files of the store, once it is open."""
         assert self._store is not None
@@ -153,7 +145,7 @@ class StoreSink(Sink):
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Begin the store or resume it; return the blocks that it lacks."""
-        self._store = store = Store.open(self.path, self.spec, self.vertices)
+        self._store = store = Store.open(self.path, self.spec, lists_of_vertices(self.call))
         self.writer = BlockWriter(store.writer())
         return store.missing()
 
@@ -165,15 +157,11 @@ class StoreSink(Sink):
     def finish(self) -> Part:
         """Give the files their names; return the answer that reads from them."""
         assert self._store is not None
+        call, paths = self.call, self.call.ask.what.predecessors
         with self._store as store:
             store.finish()
-            return Part(self.answer(store.writer()))
-
-    def answer(self, files: StoreWriter) -> Answer:
-        """Return the answer that reads from the finished files."""
-        call = self.call
-        paths = call.ask.what.predecessors
-        return stored_answer(files, call.graph, call.sources, call.targets, paths)
+            files = store.writer()
+            return Part(stored_answer(files, call.graph, call.sources, call.targets, paths))
 
     def abandon(self, error: BaseException) -> None:
         """Keep what is recorded; a store without a block goes."""
@@ -189,7 +177,11 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     distances to these alone, as a store does. On a cluster there is always a store: workers write
     it.
     """
-    path = _named(Path(str(call.out)))
+    path = Path(str(call.out))
+    if path.suffix not in STORE_SUFFIXES:
+        raise RequestError(
+            Code("out"), f" must name an .npy file or a .zarr directory, not {str(path)!r}"
+        )
     if path.suffix == ".npy" and not _leaves_room(path):
         return None
     found = find_resumable(path)
@@ -224,7 +216,7 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
         )
     small = path.suffix == ".npy" and found is None and call.on is None and plan.rounds is None
     plain = small and (call.targets is None or call.by_form)
-    if plain and (ask.output.block_rows >= len(call.sources) or not _by_rows(plan)):
+    if plain and (ask.output.block_rows >= len(call.sources) or fills_matrix(plan)):
         return None
     if EXPLAINING.on:
         show_call(call, made)
@@ -261,7 +253,7 @@ def _with_tiles(path: Path, spec: StoreSpec, found: Store) -> StoreSpec:
             Code("on="),
             " to resume it, or choose another name",
         )
-    return record_tiles(spec, tiles)
+    return spec._replace(call={**spec.call, **tiles})
 
 
 def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
@@ -283,7 +275,6 @@ def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
 
 def with_block_rows(facts: Facts, ask: Ask, path: Path, on: Any = None) -> Ask:
     """Return a request with the number of rows that a block of its store should have."""
-    _named(path)
     sized = ask if on is None else as_planned_here(ask)
     machine = live_machine()
     threads = 1 if on is not None else ask.where.threads or machine.cores
@@ -308,14 +299,6 @@ def _usual_memory() -> int:
     return total if free is None or 4 * free >= total else free
 
 
-def _named(path: Path) -> Path:
-    if path.suffix not in STORE_SUFFIXES:
-        raise RequestError(
-            Code("out"), f" must name an .npy file or a .zarr directory, not {str(path)!r}"
-        )
-    return path
-
-
 def _leaves_room(path: Path) -> bool:
     """Return whether the files beside a store have names that are not too long."""
     try:
@@ -323,9 +306,3 @@ def _leaves_room(path: Path) -> bool:
     except OSError as error:
         return error.errno != errno.ENAMETOOLONG
     return True
-
-
-def _by_rows(plan: Plan) -> bool:
-    """Return whether the rows of a piece cost less than all rows."""
-    method = find(plan.problem, plan.method, plan.device)
-    return plan.form != "arcs" or method is None or method.cuts != "never"

@@ -42,7 +42,7 @@ class Arrays(Sink, Writer):
             self._memory = mapped.reshape(shape)
         elif call.out is not None:
             self._memory = memory_of(call, plan)
-        return (Piece(0, 0, len(call.sources)),)
+        return (Piece(0, 0, call.rows),)
 
     def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array | None:
         """Return the memory of the caller, or of the file."""

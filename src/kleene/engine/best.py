@@ -34,15 +34,15 @@ class Best(Sink):
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return a share for each worker, or one for all."""
-        facilities, self._dtype = len(call.sources), np.dtype(plan.dtype)
+        facilities, self._dtype = call.rows, np.dtype(plan.dtype)
         share = -(-facilities // max(1, self._workers))
         pieces = split(facilities, share if share < self._k else facilities)
         self._shares = len(pieces)
         return pieces
 
-    def record(self, piece: Piece, receipt: tuple[Array, Array]) -> None:
+    def record(self, piece: Piece, receipt: Part) -> None:
         """Keep the distances of a share, and the places in its list."""
-        self._parts[piece.first] = receipt
+        self._parts[piece.first] = receipt.answer
 
     def finish(self) -> tuple[Array, Array]:
         """Return the distances of every vertex from its nearest facilities, and which these are."""
@@ -75,8 +75,3 @@ class _BestWriter(Writer):
         """Return the bytes of the labels: k at each vertex, however many facilities there are."""
         item = np.dtype(plan.dtype).itemsize + call.graph.id_dtype.itemsize
         return call.graph.n * self._k * item
-
-    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> tuple[Array, Array]:
-        """Return it."""
-        found: tuple[Array, Array] = part.answer
-        return found

@@ -77,32 +77,32 @@ class GraphForm(Protocol):
         """Return arrays for a file that other processes map, and the function that opens it."""
 
 
-class Computation(Protocol):
+@dataclass(frozen=True)
+class Computation:
     """What a call computes that is not rows: the nearest facilities, say. It can be pickled.
 
     Pieces of its call are runs of the sources, whatever these are to it.
     """
 
-    @property
-    def hops(self) -> bool:
-        """Whether arcs are counted: the graph needs no weights."""
+    hops: bool  # arcs are counted: the graph needs no weights
+    sink: str  # what it is in the table of what goes with what
 
-    @property
-    def sink(self) -> str:
-        """What it is in the table of what goes with what."""
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether it follows from rows of distances, which a prepared graph has."""
+    #: Whether it follows from rows of distances, which a prepared graph has.
+    by_rows = False
 
     def plan(self, call: Call) -> Planned:
         """Return the plan for the sources of a call."""
+        raise NotImplementedError
 
     def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
         """Return what comes of the sources of a call."""
+        raise NotImplementedError
 
     def prove(self, call: Call, plan: Plan, found: Any) -> None:
-        """Raise VerificationError if what was computed on a worker is wrong."""
+        """Raise VerificationError if what was computed on a worker is wrong.
+
+        Where nothing is done here, the proof is left to the result, which searches by itself.
+        """
 
 
 class Call(NamedTuple):
@@ -117,11 +117,29 @@ class Call(NamedTuple):
     out: Out
     single: bool  # one source: arrays of the result have one dimension
     reverse: bool = False  # paths lead to the sources
-    pairs: Pairs | None = None  # instead of sources and targets
+    pairs: tuple[Array, ...] | None = None  # instead of sources and targets; trips have volumes
     form: GraphForm | None = None  # of the graph, which may have what is asked for
     on: Any = None  # a Dask cluster whose workers compute the rows
     by_form: bool = False  # the form was asked: ``out`` is for the values of the targets alone
     computes: Computation | None = None  # instead of rows
+
+    @property
+    def rows(self) -> int:
+        """How many sources there are, or pairs: pieces are runs of these."""
+        return len(self.sources if self.pairs is None else self.pairs[0])
+
+    def some(self, spans: Sequence[slice]) -> Call:
+        """Return the call for some of its sources, or of its pairs."""
+        if spans[0].stop - spans[0].start == self.rows:
+            return self
+
+        def of(whole: Array) -> Array:
+            parts = [whole[span] for span in spans]
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+        if self.pairs is None:
+            return self._replace(sources=of(self.sources))
+        return self._replace(pairs=tuple(map(of, self.pairs)))
 
     @property
     def hops(self) -> bool:
@@ -203,12 +221,8 @@ class Writer:
         return self
 
     def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
-        """Return the call for some pieces; its sources begin with that of number ``first``."""
-        spans = [slice(piece.first - first, piece.stop - first) for piece in pieces]
-        if spans[0].stop - spans[0].start == len(call.sources):
-            return call
-        parts = [call.sources[span] for span in spans]
-        return call._replace(sources=parts[0] if len(parts) == 1 else np.concatenate(parts))
+        """Return the call for some pieces; its sources, or pairs, begin with number ``first``."""
+        return call.some([slice(piece.first - first, piece.stop - first) for piece in pieces])
 
     def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array | None:
         """Return memory for the rows of these pieces; None: the method takes its own."""

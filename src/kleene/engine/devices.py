@@ -56,10 +56,14 @@ class _Pieces:
         self._done = 0
         self._running: dict[int, float] = {}  # rows of the running pieces, by their first
         self._changed = threading.Condition()  # of the threads of the devices
-        self._news: SimpleQueue[None] = SimpleQueue()  # wakes the calling thread
-        self._left: list[None] = []  # an entry for each device that takes no more pieces
+        # Wakes the calling thread; True: a device takes no more pieces.
+        self._news: SimpleQueue[bool] = SimpleQueue()
         self._errors: list[BaseException] = []
-        self.stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether all shall stop."""
+        return bool(self._errors)
 
     def take(self) -> Piece | None:
         """Return the next piece, None if there is none or all shall stop."""
@@ -94,7 +98,7 @@ class _Pieces:
             raise _Stopped
         with self._changed:
             self._running[piece.first] = (piece.stop - piece.first) * done / max(1, total)
-        self._news.put(None)
+        self._news.put(False)
 
     def finish(self, piece: Piece) -> None:
         """Take note of a complete piece."""
@@ -102,26 +106,23 @@ class _Pieces:
             del self._running[piece.first]
             self._done += piece.stop - piece.first
             self._changed.notify_all()
-        self._news.put(None)
+        self._news.put(False)
 
     def stop(self, error: BaseException) -> None:
         """Stop all devices; the first error stays."""
         self._errors.append(error)
-        self.stopped = True
-        self._news.put(None)
+        self._news.put(False)
 
     def leave(self) -> None:
         """Take note that a device takes no more pieces."""
-        self._left.append(None)
-        self._news.put(None)
+        self._news.put(True)
 
     def watch(self, progress: Progress | None, devices: int) -> None:
         """Report progress until all devices are done; raise their first error."""
-        reported, alive = 0, True
-        while alive:
+        reported = left = 0
+        while left < devices:
             with suppress(Empty):
-                self._news.get(timeout=_WAIT)
-            alive = len(self._left) < devices
+                left += self._news.get(timeout=_WAIT)
             done = int(self._done + sum(self._running.copy().values()))
             if progress is not None and not self.stopped and done > reported:
                 progress(done, self.total)

@@ -1,4 +1,4 @@
-"""Answers that are small: the values of pairs with their paths, or a block of a matrix.
+"""Answers of pairs: their values and paths, and no rows.
 
 Pairs with the same origin share a search. Searches run in batches; of each batch only what its
 pairs ask for is kept. Where there are fewer destinations than origins, searches start there, on the
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from kleene.backends.answer import Answer
 from kleene.backends.common.walks import Walks, follow_links
 from kleene.backends.semiring import SEMIRINGS
-from kleene.engine.call import Call, Pairs, Part, Sink, Writer
+from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, split
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan
 
-__all__ = ["Block", "Climbs", "Entries"]
+__all__ = ["Climbs", "Entries"]
 
 Array = NDArray[Any]
 
@@ -35,10 +35,38 @@ _SMALL = 2**24  # that many are there: do not ask
 _CLIMBS = 2**20
 
 
-# ---- pairs --------------------------------------------------------------------------------------
+class _Collected(Sink):
+    """The values and paths of pairs, which come some at a time."""
+
+    def _begin(self, call: Call, plan: Plan, count: int) -> None:
+        self._values: Array = np.empty(count, np.dtype(plan.dtype))
+        self._parts, self._paths = list[tuple[Array, Walks]](), call.ask.what.predecessors
+        self._ids = call.graph.id_dtype
+
+    def record(self, piece: Piece, receipt: Any) -> None:
+        """Put values where their pairs are."""
+        pairs, values, walks = receipt
+        self._values[pairs] = values
+        if walks is not None:
+            self._parts.append((pairs, walks))
+
+    def finish(self) -> Part:
+        """Return values and paths, in the order of the pairs."""
+        answer = Answer(self._values[None], None)
+        if not self._paths:
+            return Part(answer)
+        offsets = np.zeros(len(self._values) + 1, dtype=np.int64)
+        for pairs, (_, starts) in self._parts:
+            offsets[pairs + 1] = np.diff(starts)
+        np.cumsum(offsets, out=offsets)
+        positions = np.empty(offsets[-1], dtype=self._ids)
+        for pairs, (walked, starts) in self._parts:
+            shift = np.repeat(offsets[pairs] - starts[:-1], np.diff(starts))
+            positions[shift + np.arange(len(walked))] = walked
+        return Part(answer, (positions, offsets))
 
 
-class Entries(Sink):
+class Entries(_Collected):
     """What pairs ask for of the rows of their origins, or of their destinations."""
 
     writer: _EntriesWriter
@@ -56,12 +84,9 @@ class Entries(Sink):
         named, far = (destinations, origins) if self.by_target else (origins, destinations)
         roots, root_of = np.unique(named, return_inverse=True)
         order = np.argsort(root_of, kind="stable")  # pairs by root
-        root_of = root_of[order]
-        bounds = np.searchsorted(root_of, np.arange(len(roots) + 1))
         n = call.graph.n
         self._step = _rows_together(len(roots), n)
-        self._paths = call.ask.what.predecessors
-        self.writer = _EntriesWriter(order, root_of, far[order], bounds, 0, self._paths)
+        self.writer = _EntriesWriter(order, root_of[order], far[order])
         batch = min(self._step, len(roots))
         # Methods on matrices are open to all sources.
         what = call.ask.what
@@ -74,33 +99,9 @@ class Entries(Sink):
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return batches of roots."""
-        self._count, self._parts = len(self.writer.pairs), list[tuple[Array, Walks]]()
-        self._values: Array = np.empty(self._count, np.dtype(plan.dtype))
-        self._ids = call.sources.dtype
+        self._begin(call, plan, len(self.writer.pairs))
         roots = len(call.sources)
         return [Piece(0, 0, roots)] if roots <= self._step else split(roots, self._step)
-
-    def record(self, piece: Piece, receipt: Any) -> None:
-        """Put values where their pairs are."""
-        pairs, values, walks = receipt
-        self._values[pairs] = values
-        if walks is not None:
-            self._parts.append((pairs, walks))
-
-    def finish(self) -> Part:
-        """Return values and paths, in the order of the pairs."""
-        answer = Answer(self._values[None], None)
-        if not self._paths:
-            return Part(answer)
-        offsets = np.zeros(self._count + 1, dtype=np.int64)
-        for pairs, (_, starts) in self._parts:
-            offsets[pairs + 1] = np.diff(starts)
-        np.cumsum(offsets, out=offsets)
-        positions = np.empty(offsets[-1], dtype=self._ids)
-        for pairs, (walked, starts) in self._parts:
-            shift = np.repeat(offsets[pairs] - starts[:-1], np.diff(starts))
-            positions[shift + np.arange(len(walked))] = walked
-        return Part(answer, (positions, offsets))
 
 
 @dataclass
@@ -110,44 +111,34 @@ class _EntriesWriter(Writer):
     pairs: Array
     root_of: Array
     far: Array
-    bounds: Array  # of the pairs of each root
-    first: int  # the number of the first root
-    paths: bool
+
+    def _of(self, pieces: Sequence[Piece]) -> slice:
+        """Return where the pairs of some roots are."""
+        return slice(*np.searchsorted(self.root_of, (pieces[0].first, pieces[-1].stop)))
 
     def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
         """Return the pairs of some roots."""
-        first, stop = pieces[0].first, pieces[-1].stop
         own = self._of(pieces)
-        bounds = self.bounds[first - self.first : stop - self.first + 1]
-        return _EntriesWriter(
-            self.pairs[own], self.root_of[own], self.far[own], bounds - bounds[0], first,
-            self.paths,
-        )  # fmt: skip
-
-    def _of(self, pieces: Sequence[Piece]) -> slice:
-        first, stop = pieces[0].first - self.first, pieces[-1].stop - self.first
-        return slice(int(self.bounds[first]), int(self.bounds[stop]))
+        return _EntriesWriter(self.pairs[own], self.root_of[own], self.far[own])
 
     def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
         """Return the call for some roots, to where their pairs lead."""
-        own = slice(pieces[0].first - first, pieces[-1].stop - first)
         targets = np.unique(self.far[self._of(pieces)])
-        return call._replace(sources=call.sources[own], targets=targets)
+        return Writer.narrow(self, call, pieces, first)._replace(targets=targets)
 
     def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
         """Keep what the pairs of these roots ask for."""
-        own, answer = self._of((piece,)), part.answer
+        own, answer, what = self._of((piece,)), part.answer, call.ask.what
         row, far = self.root_of[own] - piece.first, self.far[own]
         if call.form is None:
             values, links = answer.values[row, far], answer.predecessors
         else:  # it may have answered for the targets alone
             assert call.targets is not None
             values = answer.at(slice(None), call.targets)[row, np.searchsorted(call.targets, far)]
-            links = answer.whole_predecessors if self.paths else None
-        if not self.paths:
+            links = answer.whole_predecessors if what.predecessors else None
+        if not what.predecessors:
             return self.pairs[own], values, None
         assert links is not None
-        what = call.ask.what
         hops = what.problem == "bfs"
         no_path = NO_HOPS if hops else SEMIRINGS[what.semiring].zero(values.dtype)
         starts = np.where(values == no_path, -1, far)
@@ -163,86 +154,20 @@ def _rows_together(count: int, n: int) -> int:
     return max(1, (_BATCH if free is None else min(_BATCH, free // 4)) // row)
 
 
-class Climbs(Sink):
+class _ClimbsWriter(Writer):
+    """Pairs as they are."""
+
+    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
+        """Return the values and paths of some pairs."""
+        return np.arange(piece.first, piece.stop), part.answer.values[0], part.walks
+
+
+class Climbs(_Collected):
     """Pairs of a prepared graph, which makes their values and paths without rows, on workers."""
 
-    def __init__(self) -> None:
-        self._parts: dict[int, Part] = {}
+    writer = _ClimbsWriter()
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return runs of pairs."""
-        assert call.pairs is not None
-        self.writer = _ClimbsWriter(call.pairs, 0)
-        return split(len(call.pairs[0]), _CLIMBS)
-
-    def record(self, piece: Piece, receipt: Part) -> None:
-        """Keep the values and paths of some pairs."""
-        self._parts[piece.first] = receipt
-
-    def finish(self) -> Part:
-        """Return values and paths, in the order of the pairs."""
-        parts = [self._parts[first] for first in sorted(self._parts)]
-        answer = Answer(np.concatenate([part.answer.values for part in parts], axis=1), None)
-        walks = [part.walks for part in parts if part.walks is not None]
-        if not walks:
-            return Part(answer)
-        starts = np.cumsum([0, *(len(positions) for positions, _ in walks)])
-        offsets = [own[:-1] + start for (_, own), start in zip(walks, starts, strict=False)]
-        positions = np.concatenate([positions for positions, _ in walks])
-        return Part(answer, (positions, np.concatenate([*offsets, starts[-1:]])))
-
-
-@dataclass
-class _ClimbsWriter(Writer):
-    """The pairs themselves."""
-
-    pairs: Pairs
-    first: int  # the number of the first pair
-
-    def _of(self, pieces: Sequence[Piece]) -> Pairs:
-        own = slice(pieces[0].first - self.first, pieces[-1].stop - self.first)
-        origins, destinations = self.pairs
-        return origins[own], destinations[own]
-
-    def share(self, pieces: Sequence[Piece], shared: Any) -> Writer:
-        """Return some of the pairs."""
-        return _ClimbsWriter(self._of(pieces), pieces[0].first)
-
-    def narrow(self, call: Call, pieces: Sequence[Piece], first: int) -> Call:
-        """Return the call for some of the pairs."""
-        return call._replace(pairs=self._of(pieces))
-
-
-# ---- a block of a matrix ------------------------------------------------------------------------
-
-
-class Block(Sink):
-    """The values of some targets, a small matrix of which workers return rows."""
-
-    def __init__(self, step: int) -> None:
-        self.writer = _BlockWriter()
-        self._step = step
-
-    def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
-        """Take memory for the matrix; return runs of rows."""
-        assert call.targets is not None
-        self._matrix = np.empty((len(call.sources), len(call.targets)), np.dtype(plan.dtype))
-        return split(len(call.sources), self._step)
-
-    def record(self, piece: Piece, receipt: Array) -> None:
-        """Put rows where they belong."""
-        self._matrix[piece.first : piece.stop] = receipt
-
-    def finish(self) -> Array:
-        """Return the matrix."""
-        return self._matrix
-
-
-class _BlockWriter(Writer):
-    """The values of the targets in some rows."""
-
-    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Array:
-        """Return them."""
-        assert call.targets is not None
-        values: Array = part.answer.at(rows, call.targets)
-        return values
+        self._begin(call, plan, call.rows)
+        return split(call.rows, _CLIMBS)

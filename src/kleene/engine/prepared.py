@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from kleene.backends import devices
 from kleene.backends.answer import Answer, LatePredecessors, RowSource, WholeRows
 from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Task
 from kleene.engine.call import Call, Part
-from kleene.engine.devices import share_pieces
-from kleene.engine.pieces import Piece, shrinking
 from kleene.engine.searched_rows import SearchedRows
+from kleene.engine.work import run_rows
 from kleene.errors import MemoryBudgetError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import memory_for
@@ -179,18 +179,16 @@ class PreparedForm:
         report: Any,
     ) -> None:  # fmt: skip
         """Fill rows of values by sweeps on the devices of a plan."""
-        sources = call.sources
-        if len(plan.devices) < 2:
-            devices.sweep(rows, plan.first_device, sources, targets, values, report)
-            return
 
-        def fill(device: str, piece: Piece, report: Any) -> None:
-            part = slice(piece.first, piece.stop)
-            devices.sweep(rows, device, sources[part], targets, values[part], report)
+        def fill(own: Task) -> Answer:
+            devices.sweep(rows, own.device, own.sources, targets, own.out, own.progress)
+            return Answer(own.out, None)
 
-        pieces = shrinking(len(sources), len(plan.devices))
-        every = bool(call.ask.where.devices)
-        share_pieces(plan.devices, pieces, fill, report, every=every)
+        task = Task(
+            call.graph, SEMIRINGS[plan.semiring], call.sources, targets, None, False, self.dtype,
+            plan.threads, report, values, plan.first_device,
+        )  # fmt: skip
+        run_rows(fill, plan, call, task)
 
     def _packed(self) -> tuple[dict[str, Any], Callable[[str], Any]]:
         """Return the arrays of a file, with the arcs and without labels, and what opens it."""

@@ -13,11 +13,11 @@ from kleene.engine.call import Call, Outcome, Part, Progress, Sink, Writer
 from kleene.engine.pieces import Piece, split
 from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
+from kleene.engine.work import fills_matrix
 from kleene.graph.checks import memory_for
 from kleene.planning.plan import Plan
-from kleene.registry import find
 
-__all__ = ["Keep", "Reduction", "rows_together"]
+__all__ = ["Keep", "Reduce", "Reduction", "planned_rows", "rows_together"]
 
 Array = NDArray[Any]
 
@@ -50,7 +50,7 @@ class Reduction(NamedTuple):
         On a cluster, rows are computed by one thread each unless the call says otherwise.
         """
         wanted = call.ask.where.threads
-        plan, looked = _planned_rows(call)
+        plan, looked = planned_rows(call)
         item = np.dtype(plan.dtype).itemsize
         if call.on is not None:
             threads = wanted or 1
@@ -78,12 +78,12 @@ class Reduction(NamedTuple):
         rows = call._replace(
             ask=call.ask.but(predecessors=False, keep="host"), progress=progress or call.progress
         )
-        sink = _Reduce(self.step, keep, record)
+        sink = Reduce(self.step, keep, record)
         return solve(rows, sink, Planned(self.plan, self.looked), runner, title)
 
 
-class _Reduce(Sink):
-    """Rows that are gone once a few numbers of them are kept."""
+class Reduce(Sink):
+    """Rows that are gone once a few numbers of them are kept, or the values of targets."""
 
     def __init__(self, step: int, keep: Keep, record: Callable[[int, Any], object] | None) -> None:
         self._step, self._record = step, record
@@ -109,8 +109,10 @@ class _ReduceWriter(Writer):
         self._keep = keep
         self._buffer: Array | None = None
 
-    def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array:
-        """Return the buffer."""
+    def memory(self, pieces: Sequence[Piece], call: Call, plan: Plan) -> Array | None:
+        """Return the buffer; the values of targets may come without whole rows."""
+        if call.targets is not None:
+            return None
         rows = len(call.sources)
         if self._buffer is None or len(self._buffer) < rows:
             self._buffer = np.empty((rows, call.graph.n), plan.dtype)
@@ -118,7 +120,9 @@ class _ReduceWriter(Writer):
 
     def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
         """Return what is kept of the rows."""
-        return self._keep(piece.first, part.answer.whole_values)
+        answer, targets = part.answer, call.targets
+        values = answer.whole_values if targets is None else answer.at(rows, targets)
+        return self._keep(piece.first, values)
 
 
 def rows_together(n: int, itemsize: int, threads: int) -> int:
@@ -126,26 +130,21 @@ def rows_together(n: int, itemsize: int, threads: int) -> int:
     return max(threads, min(_BATCH_ROWS, _BATCH_BYTES // max(1, n * itemsize)))
 
 
-def _planned_rows(call: Call) -> Planned:
+def planned_rows(call: Call) -> Planned:
+    """Plan rows of values that are not kept as they are."""
     return planned(call, call.ask.but(predecessors=False, given=True, keep="host"))
 
 
 def _with_matrix(call: Call, plan: Plan) -> tuple[Plan, bool]:
     """Return the plan, and whether it fills a matrix, which is small enough."""
-    if not _fills_matrix(plan):
+    if not fills_matrix(plan):
         return plan, False
     n, item = call.graph.n, np.dtype(plan.dtype).itemsize
     arrays = sum(array.nbytes for array in call.graph.csr if array is not None)
     rows = item * n * len(call.sources)
     total = plan.memory + rows
     if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
-        plan = _planned_rows(call._replace(ask=call.ask.but(in_batches=True))).plan
-        if not _fills_matrix(plan):  # as it does on a GPU where weights are negative
+        plan = planned_rows(call._replace(ask=call.ask.but(in_batches=True))).plan
+        if not fills_matrix(plan):  # as it does on a GPU where weights are negative
             return plan, False
     return replace(plan, memory=plan.memory + rows), True
-
-
-def _fills_matrix(plan: Plan) -> bool:
-    """Return whether the method fills a matrix of all pairs, whatever rows are asked for."""
-    method = find(plan.problem, plan.method, plan.device)
-    return plan.form == "arcs" and method is not None and method.cuts == "never"

@@ -7,10 +7,10 @@ from typing import Any
 
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows, shrinking, split
+from kleene.engine.work import fills_matrix
 from kleene.planning.cost_model import searched_seconds
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.registry import find
 
 __all__ = ["Sums", "SumsWriter", "add_arrays"]
 
@@ -44,8 +44,8 @@ class Sums(Sink):
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return runs of sources for devices or workers; otherwise all are one piece."""
-        sources, method = len(call.sources), find(plan.problem, plan.method, plan.device)
-        if not sources or method is None or method.cuts == "never":
+        sources = call.rows
+        if not sources or fills_matrix(plan):
             return [Piece(0, 0, sources)]
         if call.on is not None:
             most = max(1, min(_MOST, _MOST_BYTES // max(1, self.writer.needs((), call, plan))))
@@ -53,9 +53,9 @@ class Sums(Sink):
         devices = len(plan.devices)
         return shrinking(sources, devices) if devices > 1 else [Piece(0, 0, sources)]
 
-    def record(self, piece: Piece, receipt: Any) -> None:
+    def record(self, piece: Piece, receipt: Part) -> None:
         """Add the sums of a piece, once those before are added."""
-        self._waiting[piece.index] = receipt
+        self._waiting[piece.index] = receipt.answer
         while self._added in self._waiting:
             part = self._waiting.pop(self._added)
             self._total = self._add(self._total, part) if self._added else part
@@ -77,13 +77,9 @@ class SumsWriter(Writer):
         arcs = call.graph.m if call.ask.what.predecessors else 0
         return 8 * (3 * call.graph.n + arcs)
 
-    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> Any:
-        """Return them."""
-        return part.answer
-
 
 def _sources_together(call: Call, most: int) -> int:
     """Return the sources of a piece: some seconds of work for one thread, or more."""
-    sources = len(call.sources)
+    sources = call.rows
     seconds = searched_seconds(graph_facts(call.graph, call.hops), call.ask.but(threads=1), 1)
     return max(choose_block_rows(sources, 1, seconds, 2**62), -(-sources // most))

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from kleene.system.threads import Future, ThreadPool
 
 __all__ = [
-    "Work", "compute", "count_rows", "groups", "incoming_arcs", "run_method", "with_idle_memory",
+    "Work", "compute", "count_rows", "fills_matrix", "incoming_arcs", "run_method",
+    "run_rows", "with_idle_memory",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -92,7 +93,8 @@ class Work(NamedTuple):
         plan, writer = self.plan, self.writer
         searches = plan.method == "direction_optimizing" and plan.device == "cpu"
         pieces = self.pieces
-        together = [pieces] if len(pieces) == 1 else groups(plan, pieces, writer)
+        whole = len(pieces) == 1 or (pieces and writer.together and fills_matrix(plan))
+        together = [pieces] if whole else [[piece] for piece in pieces]
         tell = None
         if report is not None and not writer.tells_steps:
             tell = _Told(report, self.total, pieces)
@@ -156,13 +158,10 @@ def _thread() -> ThreadPool:
     return ThreadPool(1)
 
 
-def groups(plan: Plan, pieces: Sequence[Piece], writer: Writer) -> Sequence[Sequence[Piece]]:
-    """Return which pieces are computed together: each alone, unless all rows cost no more."""
-    if pieces and writer.together and plan.form == "arcs":
-        method = find(plan.problem, plan.method, plan.device)
-        if method is not None and method.cuts == "never":
-            return [pieces]
-    return [[piece] for piece in pieces]
+def fills_matrix(plan: Plan) -> bool:
+    """Return whether the method computes all rows at once, whatever rows are asked for."""
+    method = find(plan.problem, plan.method, plan.device)
+    return plan.form == "arcs" and method is not None and method.cuts == "never"
 
 
 def compute(
@@ -200,10 +199,7 @@ def compute(
         # What is changed on the host afterwards is copied back to the device.
         keep=keep and not what.deterministic,
     )
-    if rows_of is None:
-        answer = _run(task, plan, ask.where.options, bool(ask.where.devices))
-    else:
-        answer = rows_of(task)
+    answer = _run(task, plan, call) if rows_of is None else rows_of(task)
     if limit is not None:
         answer = apply_limit(task, answer)
     if what.deterministic:
@@ -211,25 +207,27 @@ def compute(
     return Part(devices.on_device(task, answer) if keep else answer)
 
 
-def _run(
-    task: Task,
-    plan: Plan,
-    options: tuple[tuple[str, int], ...],
-    every: bool,
-) -> Answer:
+def _run(task: Task, plan: Plan, call: Call) -> Answer:
     """Run the method of a plan, on its devices."""
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     run: Callable[[Task], Answer] = method.load()
-    if options:
-        run = partial(run, **dict(options))
+    if call.ask.where.options:
+        run = partial(run, **dict(call.ask.where.options))
     if len(plan.devices) > 1 and method.splits == "rows":
         task = replace(task, devices=plan.devices)
     elif len(plan.devices) > 1:
-        from kleene.engine.devices import run_split  # few calls need it
-
-        run = partial(run_split, run, plan.devices, every)
+        run = partial(run_rows, run, plan, call)
     return with_idle_memory(plan, partial(run, task))
+
+
+def run_rows(run: Callable[[Task], Answer], plan: Plan, call: Call, task: Task) -> Answer:
+    """Run what computes rows of values, on all devices of a plan."""
+    if len(plan.devices) < 2:
+        return run(task)
+    from kleene.engine.devices import run_split  # few calls need it
+
+    return run_split(run, plan.devices, bool(call.ask.where.devices), task)
 
 
 def run_method(plan: Plan, task: Any) -> Any:

@@ -23,7 +23,7 @@ Array = NDArray[Any]
 def answer_by_climbs(
     graph: Graph,
     parts: tuple[Elimination, Customization],
-    ends: tuple[Array, Array],
+    ends: tuple[Array, ...],
     paths: bool,
     threads: int | None,
     progress: Progress | None,

@@ -65,8 +65,9 @@ class PairsResult(Result):
         """Return the result of a call with pairs that the engine answered."""
         assert call.pairs is not None
         part, plan, stats, limit = made
-        values = part.answer.values[0]
-        return cls(call.graph, plan, stats, call.pairs, values, part.walks, limit, by_target)
+        values, (origins, destinations) = part.answer.values[0], call.pairs
+        pairs = origins, destinations
+        return cls(call.graph, plan, stats, pairs, values, part.walks, limit, by_target)
 
     @property
     def distances(self) -> Array:
