@@ -105,8 +105,7 @@ def test_advice_names_what_exists() -> None:
     """Advice that names a function that was renamed, or that hides one, fails here."""
     public = {name.lower().replace("_", "") for name in kl.__all__}
     assert not public & set(USE_INSTEAD)
-    of_objects = [advice for uses in ATTRIBUTES.values() for advice in uses.values()]
-    for advice in [*USE_INSTEAD.values(), *of_objects, *(hint for _, _, hint in KEYWORDS)]:
+    for advice in [*USE_INSTEAD.values(), *ATTRIBUTES.values(), *(h for _, _, h in KEYWORDS)]:
         for name in re.findall(r"kl\.(\w+)", advice):
             assert name in kl.__all__, advice
         for name in re.findall(r"kl\.Graph\.(\w+)", advice):
@@ -115,8 +114,6 @@ def test_advice_names_what_exists() -> None:
             assert hasattr(kl.Result, name), advice
         for name in re.findall(r"\bg\.(\w+)", advice):
             assert hasattr(kl.Graph, name) or name == "n", advice
-        for name in re.findall(r"\bp\.(\w+)", advice):
-            assert hasattr(kl.PreparedGraph, name) or name == "graph", advice
 
 
 def functions() -> dict[str, Any]:
@@ -183,24 +180,21 @@ def test_public_functions_can_be_pickled_and_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "name", "advice"),
+    ("name", "advice"),
     [
-        ("graph", "nodes", "use g.label"),
-        ("graph", "number_of_nodes", "use g.n"),
-        ("graph", "shortest_paths", "use kl.sssp(graph, source)"),
-        ("graph", "xyzzy", "has no attribute 'xyzzy'"),
-        ("graph", "_xyzzy", "has no attribute '_xyzzy'"),
-        ("prepared", "reweight", "use p.customize(weights)"),
-        ("prepared", "xyzzy", "has no attribute 'xyzzy'"),
+        ("nodes", "use g.label"),
+        ("number_of_nodes", "use g.n"),
+        ("shortest_paths", "use kl.sssp(graph, source)"),
+        ("xyzzy", "has no attribute 'xyzzy'"),
+        ("_xyzzy", "has no attribute '_xyzzy'"),
     ],
 )
-def test_missing_attributes_of_graphs(thing: str, name: str, advice: str) -> None:
+def test_missing_attributes_of_graphs(name: str, advice: str) -> None:
     g = kl.generate.grid(4, 4, weights=(1, 9))
-    one = g if thing == "graph" else kl.prepare(g)
     with pytest.raises(AttributeError) as caught:
-        getattr(one, name)
+        getattr(g, name)
     assert f"; {advice}" in str(caught.value) or str(caught.value).endswith(advice)
-    assert not hasattr(one, name)
+    assert not hasattr(g, name)
 
 
 def test_no_suggestion_for_what_is_not_a_name() -> None:

@@ -23,7 +23,6 @@ from kleene.prepared.cache import bytes_of
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.system.formatting import counted, format_bytes
-from kleene.system.hints import missing
 from kleene.system.html import card
 from kleene.system.machine import as_threads
 
@@ -54,10 +53,6 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
     _elimination: Elimination
     _customization: Customization
     _steps: Steps
-
-    def __getattr__(self, name: str) -> Any:
-        """Say what to use instead of a name that is not here."""
-        raise AttributeError(missing(self, name), name=name, obj=self)
 
     @property
     def nbytes(self) -> int:

@@ -57,6 +57,9 @@ def timed(
 ) -> tuple[T, Timings]:
     """Return what some work gives, which reports to the user, and how long it took."""
     began = perf_counter()
-    with reporter(progress, title) as report:
-        found = work(report)
+    if progress is None:  # microseconds count
+        found = work(None)
+    else:
+        with reporter(progress, title) as report:
+            found = work(report)
     return found, Timings(total=perf_counter() - began)

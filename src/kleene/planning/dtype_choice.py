@@ -7,6 +7,7 @@ overflowed would read as "no path".
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = ["NO_ARC", "choose_dtype"]
 NO_ARC = "if huge weights stand for 'no arc', leave these arcs out"
 
 
+@lru_cache(maxsize=256)
 def choose_dtype(facts: Facts, ask: Ask) -> tuple[np.dtype[Any], str]:
     """Return the type of the values and why, or refuse the one that was asked for."""
     if ask.what.problem == "betweenness":

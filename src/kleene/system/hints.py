@@ -86,25 +86,18 @@ USE_INSTEAD = {
     **dict.fromkeys(("doctor", "info", "showversions"), "the command `kleene doctor`"),
 }  # fmt: skip
 
-#: Of graphs and results, by class; what is not there may stand in USE_INSTEAD.
+#: Of graphs; what is not there may stand in USE_INSTEAD. (A prepared graph has no hints: a class with
+#: ``__getattr__`` finds its other attributes later, by a twentieth of PreparedGraph.distance.)
 ATTRIBUTES = {
-    "Graph": {
-        **dict.fromkeys(("nodes", "vertices", "vs", "nodelist"), "g.label(range(g.n)), of all g.n"),
-        **dict.fromkeys(("edges", "arcs", "es", "edgelist"), "g.coo, the ends and weights of arcs"),
-        **dict.fromkeys(("numberofnodes", "order", "vcount", "numnodes", "numvertices"), "g.n"),
-        **dict.fromkeys(("numberofedges", "size", "ecount", "numedges", "nnz"), "g.m"),
-        **dict.fromkeys(("toundirected", "asundirected", "symmetrize"), "g.symmetrise()"),
-        **dict.fromkeys(("reverse", "reverseedges", "t"), "g.transpose()"),
-        **dict.fromkeys(("adjacency", "adj", "toscipysparsearray"), "g.csr, or g.to_scipy()"),
-        **dict.fromkeys(("addedge", "addedges", "addnode", "removeedge"), "g.update(...)"),
-        "save": "kl.write(g, path)",
-    },
-    "PreparedGraph": {
-        **dict.fromkeys(("reweight", "update", "setweights"), "p.customize(weights)"),
-        **dict.fromkeys(("n", "m"), "p.graph.n and p.graph.m"),
-        "load": "kl.load_prepared(path)",
-        "route": "kl.sssp(p, pairs=[(start, end)]).route(0)",
-    },
+    **dict.fromkeys(("nodes", "vertices", "vs", "nodelist"), "g.label(range(g.n)), of all g.n"),
+    **dict.fromkeys(("edges", "arcs", "es", "edgelist"), "g.coo, the ends and weights of arcs"),
+    **dict.fromkeys(("numberofnodes", "order", "vcount", "numnodes", "numvertices"), "g.n"),
+    **dict.fromkeys(("numberofedges", "size", "ecount", "numedges", "nnz"), "g.m"),
+    **dict.fromkeys(("toundirected", "asundirected", "symmetrize"), "g.symmetrise()"),
+    **dict.fromkeys(("reverse", "reverseedges", "t"), "g.transpose()"),
+    **dict.fromkeys(("adjacency", "adj", "toscipysparsearray"), "g.csr, or g.to_scipy()"),
+    **dict.fromkeys(("addedge", "addedges", "addnode", "removeedge"), "g.update(...)"),
+    "save": "kl.write(g, path)",
 }  # fmt: skip
 
 _WEIGHTS = "weights belong to the graph, as in kl.Graph.from_table(table, weight='km')"
@@ -183,12 +176,11 @@ def missing(thing: object, name: str) -> str:
     >>> missing(kl.datasets.rome(), "nodes")
     "'Graph' object has no attribute 'nodes'; use g.label(range(g.n)), of all g.n"
     """
-    of = type(thing).__name__
-    message = f"{of!r} object has no attribute {name!r}"
+    message = f"{type(thing).__name__!r} object has no attribute {name!r}"
     if name.startswith("_"):  # programs ask for these
         return message
     plain = name.lower().replace("_", "")
-    use = ATTRIBUTES[of].get(plain) or USE_INSTEAD.get(plain)
+    use = ATTRIBUTES.get(plain) or USE_INSTEAD.get(plain)
     return f"{message}; use {use}" if use else message
 
 
