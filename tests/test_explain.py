@@ -205,6 +205,14 @@ def test_calls_in_other_threads_are_not_explained() -> None:
     assert len(made) == 1
 
 
+def test_one_explanation_within_another() -> None:
+    """A generator of sources explains; the call around it is explained all the same."""
+    sources = (v for v in range(3) if kl.explain(GRID, "bfs", v).problem == "bfs")
+    assert own(kl.explain(GRID, "sssp", sources=sources)) == own(
+        kl.sssp(GRID, sources=range(3)).plan
+    )
+
+
 def test_what_may_be_left_out() -> None:
     assert own(kl.explain(LABELLED, "sssp")) == own(kl.sssp(LABELLED, "a").plan)
     assert kl.explain(kl.Graph.from_edges([], []), "bfs").problem == "bfs"
@@ -221,6 +229,8 @@ def test_what_may_be_left_out() -> None:
     [
         (lambda: kl.explain(GRID, "bfs", hops=True), "bfs does not take hops="),
         (lambda: kl.explain(GRID, "closure", limit=3), "closure does not take limit="),
+        (lambda: kl.explain(GRID, "sssp", cutoff=3), "sssp does not take cutoff=; use limit="),
+        (lambda: kl.explain(READY, "prepare", limit=3), "prepare does not take limit="),
         (lambda: kl.explain(GRID, "nearest"), "nearest: missing a required argument: 'facil"),
         (lambda: kl.explain(GRID, "nearest", []), "facilities is empty"),
         (lambda: kl.explain(GRID, "nearest", [3], k=2, device="cuda"), "k=2 runs on device='cpu'"),
