@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kleene.api.prepared_pairs import PreparedPairs
 from kleene.api.prepared_searches import PreparedSearches
@@ -55,9 +55,11 @@ class PreparedGraph(PreparedPairs, PreparedSearches):
     _customization: Customization
     _steps: Steps
 
-    def __getattr__(self, name: str) -> Any:
-        """Say what to use instead of a name that is not here."""
-        raise AttributeError(missing(self, name), name=name, obj=self)
+    if not TYPE_CHECKING:  # checkers of types report names that are not here
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what to use instead of a name that is not here."""
+            raise AttributeError(missing(self, name), name=name, obj=self)
 
     @property
     def nbytes(self) -> int:
