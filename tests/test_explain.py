@@ -219,6 +219,7 @@ def test_what_may_be_left_out() -> None:
     zones = [(a, b) for a in range(4) for b in range(4)]
     assert own(kl.explain(GRID, "loads", sources=range(4))) == own(kl.loads(GRID, zones).plan)
     assert kl.explain(READY, "loads").method == "prepared"
+    assert kl.explain(GRID, "loads", on="tcp://10.0.0.1:8786", progress=True).method == "searches"
     plain = kl.explain(GRID, "prepare")
     nothing = kl.explain(GRID, "prepare", method="auto", limit=None, deterministic=False)
     assert nothing.method == plain.method
