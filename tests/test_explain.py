@@ -193,6 +193,44 @@ def test_a_store_that_was_begun_says_how_it_is_resumed(tmp_path: Path) -> None:
     assert kl.explain(GRID, "apsp", out=path, predecessors=False).method == "johnson"
 
 
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("name", ["d.npy", "d.zarr"])
+def test_a_store_of_another_call_is_refused(
+    name: str, finished: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kleene.distributed.store_sink.choose_block_rows", lambda *_: 450)
+    path, asked = tmp_path / name, {"method": "johnson", "device": "cpu", "predecessors": False}
+    kl.apsp(GRID, out=path, **asked)
+    if not finished:
+        ledger = tmp_path / f"{name}.ledger"
+        ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-1]))
+    before = sorted(tmp_path.rglob("*"))
+    assert kl.explain(GRID, "apsp", out=path, **asked).method == "johnson"
+    for other in ({"limit": 3}, {"reverse": True}):
+        with pytest.raises(kl.StoreError, match="belongs to other work") as foreseen:
+            kl.explain(GRID, "apsp", out=path, **asked, **other)
+        with pytest.raises(kl.StoreError) as made:
+            kl.apsp(GRID, out=path, **asked, **other)
+        assert str(foreseen.value) == str(made.value)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["d.npy", "d.zarr"])
+def test_an_empty_store_stays(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call itself begins it anew."""
+    monkeypatch.setattr("kleene.distributed.store_sink.choose_block_rows", lambda *_: 450)
+    path, asked = tmp_path / name, {"method": "johnson", "device": "cpu", "predecessors": False}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Method, "load", computes)
+        patch.setattr("kleene.distributed.store.Store.leave", lambda store: store.close())
+        with pytest.raises(AssertionError, match="computed"):
+            kl.apsp(GRID, out=path, **asked)
+    before = sorted(tmp_path.rglob("*"))
+    assert before
+    assert kl.explain(GRID, "apsp", out=path, predecessors=False).problem == "apsp"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_calls_in_other_threads_are_not_explained() -> None:
     made = []
 
