@@ -110,8 +110,8 @@ def test_nearest(client: Any, keywords: dict[str, Any]) -> None:
     assert np.array_equal(there.distances, here.distances)
     assert np.array_equal(there.which, here.which)
     there.verify()
-    shares = 2 if keywords.get("k", 1) > 3 else 1
-    assert f"facilities in {shares} share" in str(there.plan)
+    shares = "2 shares" if keywords.get("k", 1) > 3 else "1 share\n"
+    assert f"facilities in {shares}" in f"{there.plan}\n"
 
 
 @pytest.mark.parametrize("keywords", [{"k": 4}, {"k": 7, "hops": True}, {"limit": 12}])

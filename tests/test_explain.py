@@ -193,6 +193,44 @@ def test_a_store_that_was_begun_says_how_it_is_resumed(tmp_path: Path) -> None:
     assert kl.explain(GRID, "apsp", out=path, predecessors=False).method == "johnson"
 
 
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("name", ["d.npy", "d.zarr"])
+def test_a_store_of_another_call_is_refused(
+    name: str, finished: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kleene.distributed.store_sink.choose_block_rows", lambda *_: 450)
+    path, asked = tmp_path / name, {"method": "johnson", "device": "cpu", "predecessors": False}
+    kl.apsp(GRID, out=path, **asked)
+    if not finished:
+        ledger = tmp_path / f"{name}.ledger"
+        ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-1]))
+    before = sorted(tmp_path.rglob("*"))
+    assert kl.explain(GRID, "apsp", out=path, **asked).method == "johnson"
+    for other in ({"limit": 3}, {"reverse": True}):
+        with pytest.raises(kl.StoreError, match="belongs to other work") as foreseen:
+            kl.explain(GRID, "apsp", out=path, **asked, **other)
+        with pytest.raises(kl.StoreError) as made:
+            kl.apsp(GRID, out=path, **asked, **other)
+        assert str(foreseen.value) == str(made.value)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["d.npy", "d.zarr"])
+def test_an_empty_store_stays(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call itself begins it anew."""
+    monkeypatch.setattr("kleene.distributed.store_sink.choose_block_rows", lambda *_: 450)
+    path, asked = tmp_path / name, {"method": "johnson", "device": "cpu", "predecessors": False}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Method, "load", computes)
+        patch.setattr("kleene.distributed.store.Store.leave", lambda store: store.close())
+        with pytest.raises(AssertionError, match="computed"):
+            kl.apsp(GRID, out=path, **asked)
+    before = sorted(tmp_path.rglob("*"))
+    assert before
+    assert kl.explain(GRID, "apsp", out=path, predecessors=False).problem == "apsp"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_calls_in_other_threads_are_not_explained() -> None:
     made = []
 
@@ -205,12 +243,21 @@ def test_calls_in_other_threads_are_not_explained() -> None:
     assert len(made) == 1
 
 
+def test_one_explanation_within_another() -> None:
+    """A generator of sources explains; the call around it is explained all the same."""
+    sources = (v for v in range(3) if kl.explain(GRID, "bfs", v).problem == "bfs")
+    assert own(kl.explain(GRID, "sssp", sources=sources)) == own(
+        kl.sssp(GRID, sources=range(3)).plan
+    )
+
+
 def test_what_may_be_left_out() -> None:
     assert own(kl.explain(LABELLED, "sssp")) == own(kl.sssp(LABELLED, "a").plan)
     assert kl.explain(kl.Graph.from_edges([], []), "bfs").problem == "bfs"
     zones = [(a, b) for a in range(4) for b in range(4)]
     assert own(kl.explain(GRID, "loads", sources=range(4))) == own(kl.loads(GRID, zones).plan)
     assert kl.explain(READY, "loads").method == "prepared"
+    assert kl.explain(GRID, "loads", on="tcp://10.0.0.1:8786", progress=True).method == "searches"
     plain = kl.explain(GRID, "prepare")
     nothing = kl.explain(GRID, "prepare", method="auto", limit=None, deterministic=False)
     assert nothing.method == plain.method
@@ -221,6 +268,8 @@ def test_what_may_be_left_out() -> None:
     [
         (lambda: kl.explain(GRID, "bfs", hops=True), "bfs does not take hops="),
         (lambda: kl.explain(GRID, "closure", limit=3), "closure does not take limit="),
+        (lambda: kl.explain(GRID, "sssp", cutoff=3), "sssp does not take cutoff=; use limit="),
+        (lambda: kl.explain(READY, "prepare", limit=3), "prepare does not take limit="),
         (lambda: kl.explain(GRID, "nearest"), "nearest: missing a required argument: 'facil"),
         (lambda: kl.explain(GRID, "nearest", []), "facilities is empty"),
         (lambda: kl.explain(GRID, "nearest", [3], k=2, device="cuda"), "k=2 runs on device='cpu'"),

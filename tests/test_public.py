@@ -6,6 +6,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,18 @@ def test_all_errors_are_kleene_errors() -> None:
     assert issubclass(kl.GraphError, ValueError)
     assert issubclass(kl.FormatError, ValueError)
     assert issubclass(kl.MemoryBudgetError, MemoryError)
+
+
+def test_checkers_of_types_know_names_and_keywords(tmp_path: Path) -> None:
+    """Advice on names that are not there does not hide from them that these are not there."""
+    api = pytest.importorskip("mypy.api")
+    wrong = ["g.nodes", "kl.prepare(g).reweight", "kl.dijkstra", "kl.sssp(g, 0, cutoff=3)"]
+    right = ["kl.sssp(g, 0, limit=3).distances", "kl.prepare(g).graph.weights", "kl.__version__"]
+    program = tmp_path / "program.py"
+    lines = ["import kleene as kl", "g = kl.datasets.rome()", *wrong, *right]
+    program.write_text("\n".join(lines) + "\n")
+    options = ["--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    found, errors, _ = api.run([*options, f"--python-executable={sys.executable}", str(program)])
+    assert not errors
+    marked = {line.split(":")[1] for line in found.splitlines() if ": error:" in line}
+    assert marked == {str(3 + i) for i in range(len(wrong))}, found

@@ -189,7 +189,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def _import(name: str) -> Any:
     """Import a public name at its first use."""
     module = _MODULES.get(name)
     if module == "kleene":
@@ -210,6 +210,10 @@ def __getattr__(name: str) -> Any:
     from kleene.system.hints import missing_attribute
 
     raise AttributeError(missing_attribute(name, __all__))
+
+
+if not TYPE_CHECKING:  # checkers of types report names that are not here
+    __getattr__ = _import
 
 
 def __dir__() -> list[str]:

@@ -16,6 +16,7 @@ from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan
+from kleene.system.hints import hint_on
 from kleene.system.suggestions import no_such
 
 __all__ = ["EXPLAINED", "explain"]
@@ -89,14 +90,14 @@ def explain(graph: Any, problem: str, *arguments: Any, **options: Any) -> Plan:
     """
     if problem not in EXPLAINED:
         raise RequestError(no_such("problem", problem, EXPLAINED), option="problem")
-    if problem == "prepare" and not isinstance(graph, Graph):
-        return as_prepared(graph).explain()
     call: Callable[..., Any] = getattr(kleene, problem)
     if problem == "loads" and not arguments and "demand" not in options:
         call = loads_between
     if problem in ("bfs", "sssp") and not arguments:
         options = _with_source(graph, options)
     options = _options_of(call, problem, options)
+    if problem == "prepare" and not isinstance(graph, Graph):
+        return as_prepared(graph).explain()
     try:
         signature(call).bind(graph, *arguments, **options)
     except TypeError as error:
@@ -124,7 +125,9 @@ def _options_of(call: Callable[..., Any], problem: str, options: dict[str, Any])
         if name not in known:
             nothing = value is None or value is False
             if not (nothing or (isinstance(value, str) and value in ("auto", "host"))):
-                raise RequestError(f"{problem} does not take ", Code(f"{name}="))
+                hint = hint_on(name, known)
+                advice = f"; {hint}" if hint else ""
+                raise RequestError(f"{problem} does not take ", Code(f"{name}="), advice)
         elif value is not None or name not in _AS_IN_THE_CALL:
             taken[name] = value
     return taken

@@ -228,8 +228,13 @@ def loads_between(
     method: str = "auto",
     device: str = "auto",
     threads: int | None = None,
+    on: Any = None,
+    progress: Progress = None,
 ) -> Plan:
-    """Plan trips from each of some vertices to each: ``explain`` can do without a demand."""
+    """Plan trips from each of some vertices to each: ``explain`` can do without a demand.
+
+    ``on`` and ``progress`` make no difference to the plan of loads.
+    """
     hops, split = as_flag(hops, "hops"), as_flag(split, "split")
     graph, parts = _opened(graph, hops)
     zones = graph.n if sources is None else len(as_vertices(graph, sources, "sources"))

@@ -26,7 +26,7 @@ from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
 from kleene.distributed.tile_tasks import TileDevices, TileWork
 from kleene.engine.call import Call, Sink
-from kleene.engine.planned import Planned
+from kleene.engine.planned import EXPLAINING, Planned
 from kleene.engine.solve import solve
 from kleene.engine.tiles import closure_task, plan_of_tiles, plans_of_a_tile
 from kleene.engine.work import Work
@@ -56,7 +56,7 @@ def plan_tiles(call: Call) -> Plan | None:
     searched = ask.what.problem == "apsp" and ask.where.method == "auto"
     if searched and call.targets is not None and call.out is None:
         return None  # a small answer
-    found = None if call.out is None else find_resumable(str(call.out))
+    found = None if call.out is None else find_resumable(str(call.out), keep=EXPLAINING.on)
     if found is not None and ask.where.method == "auto" and not found.spec.call.keys() & set(TILES):
         return None  # it was begun by rows
     if found is not None and found.finished:

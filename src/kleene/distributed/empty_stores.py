@@ -22,15 +22,18 @@ def is_empty(store: Store | None) -> bool:
     return not (RoundFiles.folder_of(path).exists() or Checkpoints.exist(path))
 
 
-def find_resumable(path: str | Path) -> Store | None:
+def find_resumable(path: str | Path, keep: bool = False) -> Store | None:
     """Return the store that a call resumes, None without one; an empty store is removed.
 
+    A call that is explained lets it be, by ``keep``.
     One that another process is at work on is a StoreError. Without locks on files an empty store
     is left as it is, for it may be in use.
     """
     found = Store.look(path)
     if found is None or not is_empty(found):
         return found
+    if keep:
+        return None
     read = Ledger.read(ledger_of(path))
     if read is None:
         return None

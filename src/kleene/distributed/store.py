@@ -84,7 +84,7 @@ class Store:
             ``"source"``, ``"target"``.
         """
         path = _store_path(path)
-        header = {"format": _FORMAT, "version": _VERSION, **spec._asdict()}
+        header = _header(spec)
         found = _look(path)
         if found is not None and found[0].done and found[0].finished:
             store, kept = found
@@ -146,6 +146,12 @@ class Store:
     def finished(self) -> bool:
         """Whether all blocks are done and the files have their names."""
         return not self.missing() and not self._writer.unfinished
+
+    def require_same(self, spec: StoreSpec) -> None:
+        """Refuse it where it is of another call."""
+        found = _look(self.path)
+        assert found is not None
+        require_same(ledger_of(self.path), found[1], _header(spec), _ADOPT)
 
     def missing(self) -> list[Piece]:
         """Return the blocks that are not done, in order."""
@@ -216,6 +222,11 @@ class Store:
             self._writer.discard()
             self._ledger.discard()
         self.close()
+
+
+def _header(spec: StoreSpec) -> dict[str, Any]:
+    """Return the first line of the ledger of a store."""
+    return {"format": _FORMAT, "version": _VERSION, **spec._asdict()}
 
 
 def _look(path: str | Path) -> tuple[Store, dict[str, Any]] | None:

@@ -184,7 +184,7 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
         )
     if path.suffix == ".npy" and not _leaves_room(path):
         return None
-    found = find_resumable(path)
+    found = find_resumable(path, keep=EXPLAINING.on)
     refuse_stored_by_ranks(found)
     if call.single and path.suffix == ".npy":
         if found is not None:
@@ -218,11 +218,14 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     plain = small and (call.targets is None or call.by_form)
     if plain and (ask.output.block_rows >= len(call.sources) or fills_matrix(plan)):
         return None
-    if EXPLAINING.on:
+    if EXPLAINING.on and found is None:
         show_call(call, made)
     spec = record_call(call, plan, ask, begun_by)
     if found is not None and call.on is None:
         spec = _with_tiles(path, spec, found)
+    if EXPLAINING.on and found is not None:
+        found.require_same(spec)
+        show_call(call, made)
     return StoreSink(call, path, spec), made
 
 
@@ -239,9 +242,12 @@ def _finished(call: Call, found: Store) -> tuple[StoreSink, Planned]:
     plan = plan_reading(
         found.path, ask.what.problem, ask.what.semiring, method, dtype, ask.where.device
     )
-    show(plan)
     own = record_call(call, plan, ask.but(block_rows=spec.block_rows))
-    return StoreSink(call, found.path, _with_tiles(found.path, own, found)), Planned(plan)
+    own = _with_tiles(found.path, own, found)
+    if EXPLAINING.on:
+        found.require_same(own)
+        show(plan)
+    return StoreSink(call, found.path, own), Planned(plan)
 
 
 def _with_tiles(path: Path, spec: StoreSpec, found: Store) -> StoreSpec:

@@ -18,6 +18,7 @@ from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, split
 from kleene.graph.no_path import no_path
 from kleene.planning.plan import Plan
+from kleene.system.formatting import counted
 
 __all__ = ["Best"]
 
@@ -59,7 +60,7 @@ class Best(Sink):
 
     def ran(self, runs: int) -> str:
         """Return in words how the facilities were shared."""
-        return f"facilities in {self._shares} shares"
+        return f"facilities in {counted(self._shares, 'share')}"
 
 
 class _BestWriter(Writer):

@@ -96,13 +96,13 @@ class _Explained(BaseException):
 
 def explained(call: Callable[[], object]) -> Plan:
     """Return the plan of a call, which ends where it is made."""
-    EXPLAINING.on = True
+    before, EXPLAINING.on = EXPLAINING.on, True
     try:
         call()
     except _Explained as found:
         return found.plan
     finally:
-        EXPLAINING.on = False
+        EXPLAINING.on = before
     raise AssertionError("the call was not planned")
 
 

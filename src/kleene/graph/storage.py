@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,16 +59,18 @@ class Storage:
             positions=frozen(positions), rows=rows,
         )  # fmt: skip
 
-    def __getattr__(self, name: str) -> Any:
-        """Make the CSR arrays of a graph that was made from a matrix."""
-        arcs = self.__dict__.get("_dense_arcs")
-        if arcs is None or name not in ("neighbors", "weights"):
-            from kleene.system.hints import missing
+    if not TYPE_CHECKING:  # checkers of types report names that are not here
 
-            raise AttributeError(missing(self, name), name=name, obj=self)
-        _, neighbors, weights = map(adopt, arcs.csr())
-        self.__dict__.update(neighbors=neighbors, weights=weights)
-        return self.__dict__[name]
+        def __getattr__(self, name: str) -> Any:
+            """Make the CSR arrays of a graph that was made from a matrix."""
+            arcs = self.__dict__.get("_dense_arcs")
+            if arcs is None or name not in ("neighbors", "weights"):
+                from kleene.system.hints import missing
+
+                raise AttributeError(missing(self, name), name=name, obj=self)
+            _, neighbors, weights = map(adopt, arcs.csr())
+            self.__dict__.update(neighbors=neighbors, weights=weights)
+            return self.__dict__[name]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Graph is immutable: cannot set {name!r}")

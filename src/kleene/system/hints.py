@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import ParamSpec, TypeVar
 
 from kleene.system.suggestions import did_you_mean
 
-__all__ = ["ATTRIBUTES", "KEYWORDS", "USE_INSTEAD", "hinted", "missing", "missing_attribute"]
+__all__ = [
+    "ATTRIBUTES", "KEYWORDS", "USE_INSTEAD", "hint_on", "hinted", "missing", "missing_attribute",
+]  # fmt: skip
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -86,7 +88,7 @@ USE_INSTEAD = {
     **dict.fromkeys(("doctor", "info", "showversions"), "the command `kleene doctor`"),
 }  # fmt: skip
 
-#: Of graphs; what is not there may stand in USE_INSTEAD. (A prepared graph has no hints: a class with
+#: Of graphs; more stand in USE_INSTEAD. (A prepared graph has no hints: a class with
 #: ``__getattr__`` finds its other attributes later, by a twentieth of PreparedGraph.distance.)
 ATTRIBUTES = {
     **dict.fromkeys(("nodes", "vertices", "vs", "nodelist"), "g.label(range(g.n)), of all g.n"),
@@ -147,7 +149,12 @@ def hinted(function: Callable[P, R]) -> Callable[P, R]:
         except TypeError as error:
             inside = error.__traceback__ is None or error.__traceback__.tb_next is not None
             unexpected = not inside and "unexpected keyword" in str(error)
-            advice = _on_keywords(function, keywords) if unexpected else ""
+            if not unexpected:
+                raise
+            from inspect import signature
+
+            known = signature(function).parameters
+            advice = hint_on(next((name for name in keywords if name not in known), ""), known)
             if not advice:
                 raise
             message = f"{error}; {advice}"
@@ -156,17 +163,11 @@ def hinted(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _on_keywords(function: Callable[..., object], given: Iterable[str]) -> str:
-    """Return what to write for the first keyword that a function has not, or ""."""
-    from inspect import signature
-
-    known = signature(function).parameters
-    unknown = next((name for name in given if name not in known), None)
-    if unknown is None:
-        return ""
-    name = unknown.lower()
+def hint_on(keyword: str, known: Collection[str]) -> str:
+    """Return what to write for a keyword that a function has not, or ""; it knows others."""
+    name = keyword.lower()
     hints = (hint for names, ours, hint in KEYWORDS if name in names and ours in known)
-    return next(hints, "") or did_you_mean(unknown, known)
+    return next(hints, "") or did_you_mean(keyword, known)
 
 
 def missing(thing: object, name: str) -> str:
