@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,17 @@ def own_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
     from kleene.backends.cuda.runtime import emulated_device
 
     monkeypatch.setattr(emulated_device, "_opened", {})
+
+
+@pytest.fixture(autouse=True)
+def own_settings() -> Iterator[None]:
+    """Take back what a test sets for the process: parts of the campaign do."""
+    before = {name: text for name, text in os.environ.items() if name.startswith("KLEENE_")}
+    yield
+    for name in [name for name in os.environ if name.startswith("KLEENE_")]:
+        if name not in before:
+            del os.environ[name]
+    os.environ.update(before)
 
 
 @pytest.fixture

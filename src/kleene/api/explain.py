@@ -10,7 +10,6 @@ from typing import Any
 
 import kleene
 from kleene.api.arguments import as_prepared
-from kleene.api.loads import loads_between
 from kleene.engine.planned import explained
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
@@ -92,6 +91,8 @@ def explain(graph: Any, problem: str, *arguments: Any, **options: Any) -> Plan:
         raise RequestError(no_such("problem", problem, EXPLAINED), option="problem")
     call: Callable[..., Any] = getattr(kleene, problem)
     if problem == "loads" and not arguments and "demand" not in options:
+        from kleene.api.loads import loads_between
+
         call = loads_between
     if problem in ("bfs", "sssp") and not arguments:
         options = _with_source(graph, options)
