@@ -61,7 +61,7 @@ def test_from_dense() -> None:
         ([[1, 2, 3]], "must be square"),
         ([[0, NAN], [0, 0]], "is nan"),
         ([[0, 1], [2]], "ragged"),
-        ([["a", "b"], ["c", "d"]], "real numbers"),
+        ([["a", "b"], ["c", "d"]], "the matrix holds text"),
     ):
         with pytest.raises(GraphError, match=message):
             Graph.from_dense(bad)
