@@ -513,7 +513,7 @@ def closure_peak_rate(
 def closure_fill(
     semiring: str,
     offsets: NDArray[np.int64],
-    neighbors: _Array,
+    neighbors: NDArray[np.int32],
     weights: _Array | None,
     used: NDArray[np.bool_] | None,
     no_path: Any,
@@ -577,7 +577,7 @@ def closure_panel(
 ) -> ClosedPanel | None: ...
 def closure_export(
     matrix: _Array,
-    rows: _Array,
+    rows: NDArray[np.int32],
     lowest: Any,
     highest: Any,
     no_path: Any,
@@ -585,20 +585,24 @@ def closure_export(
     threads: int,
 ) -> None: ...
 def closure_find_detached(
-    sources: _Array, values: _Array, predecessors: _Array, no_path: Any, threads: int
+    sources: NDArray[np.int32],
+    values: _Array,
+    predecessors: NDArray[np.int32],
+    no_path: Any,
+    threads: int,
 ) -> NDArray[np.bool_] | None: ...
 def closure_reattach(
     semiring: str,
-    sources: _Array,
+    sources: NDArray[np.int32],
     values: _Array,
-    predecessors: _Array,
+    predecessors: NDArray[np.int32],
     no_path: Any,
     detached: NDArray[np.bool_],
     offsets: NDArray[np.int64],
-    neighbors: _Array,
+    neighbors: NDArray[np.int32],
     weights: _Array | None,
     incoming_offsets: NDArray[np.int64],
-    incoming_neighbors: _Array,
+    incoming_neighbors: NDArray[np.int32],
     incoming_weights: _Array | None,
     threads: int,
 ) -> None: ...
