@@ -195,13 +195,9 @@ def finish_band(piece: Piece, tiles: list[Tile], shared: SharedGraph, work: Tile
     links = None
     if tiles[0].predecessors is not None:
         links = np.concatenate([tile.predecessors for tile in tiles], axis=1)
-
-    def closed(task: Task) -> Answer:
-        answer = finish_rows(work.devices.form, task, values, links)
-        assert answer is not None  # the diagonal was checked
-        return answer
-
-    return _write(piece, closed, shared, work)
+    return _write(
+        piece, lambda task: finish_rows(work.devices.form, task, values, links), shared, work
+    )
 
 
 def search_band(piece: Piece, shared: SharedGraph, work: TileWork) -> Receipt:
