@@ -3,6 +3,9 @@
 The plan of a call on a cluster says what is computed, and in which type. Where is each worker's own
 choice: it gets plans of a tile for the devices that pay, the best first, and opens the first that
 it has.
+
+The rounds are not here: matrices in files, streamed through a GPU and on workers have a schedule
+each (``docs/architecture.md``, "Dense graphs", says what differs).
 """
 
 from __future__ import annotations
