@@ -13,14 +13,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cli_runner import kleene
 from rounds_samples import MEMORY, N, allow_on_device, graph, same
 
 import kleene as kl
+from kleene.backends.common.closure_tiles import Tile
+from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.cpu.closure_rounds import CpuRounds
 from kleene.distributed import round_files
-from kleene.distributed.round_files import RoundFiles
+from kleene.distributed.round_files import MatrixFile, RoundFiles
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
 
@@ -314,3 +317,17 @@ def test_damaged_files_are_refused(tmp_path: Path, small: pytest.MonkeyPatch) ->
     ledger.write_text(text.replace('"vertices": [0, 96]', '"vertices": [0, 97]', 1))
     with pytest.raises(kl.StoreError, match="damaged"):
         kl.apsp(g, method="tiled", device="cpu", out=out)
+
+
+def test_a_copy_that_ends_too_early_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    form = MatrixForm("tiled", "min_plus", np.dtype(np.float32), np.inf)
+    file = MatrixFile(tmp_path / "even", form, 5, paths=True)
+    file.create()
+    rows = Tile(np.full((2, 5), 7, np.float32), np.full((2, 5), 3, np.int32))
+    file.write(3, rows)
+    found = Tile.empty(form, 2, 5, paths=True)
+    file.read(3, found)
+    assert found.buffers == rows.buffers
+    os.truncate(tmp_path / "even.predecessors", 4 * 5 * 5 - 1)
+    with pytest.raises(kl.StoreError, match=r"even\.predecessors is too short"):
+        file.read(3, found)

@@ -20,6 +20,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,7 +30,7 @@ from kleene.system.interrupts import keep
 if sys.platform != "win32":  # there, two processes are not kept apart
     import fcntl
 
-__all__ = ["Ledger", "naming", "require_same", "sync_folder", "write_all"]
+__all__ = ["Ledger", "naming", "read_all", "require_same", "sync_folder", "write_all"]
 
 Entry = dict[str, Any]
 
@@ -171,6 +172,16 @@ def write_all(file: IO[bytes], data: memoryview) -> None:
     """Write all bytes to a file without a buffer, which may take a part of them at a time."""
     while data:
         data = data[file.write(data) :]
+
+
+def read_all(file: FileIO, data: memoryview) -> bool:
+    """Fill memory from a file without a buffer; False where the file ends before."""
+    while data:
+        count = file.readinto(data)
+        if not count:
+            return False
+        data = data[count:]
+    return True
 
 
 def sync_folder(folder: Path) -> None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.distributed.ledger import Entry, Ledger, naming, sync_folder, write_all
+from kleene.distributed.ledger import Entry, Ledger, naming, read_all, sync_folder, write_all
 from kleene.distributed.store import ledger_of
 from kleene.errors import StoreError
 from kleene.system.atomic_file import reserve_space
@@ -39,9 +39,8 @@ class MatrixFile:
 
     def __init__(self, path: Path, form: MatrixForm, n: int, paths: bool) -> None:
         row = Tile.empty(form, 1, n, paths)
-        self._parts = [(path.with_suffix(".values"), row.values.nbytes)]
-        if row.predecessors is not None:
-            self._parts.append((path.with_suffix(".predecessors"), row.predecessors.nbytes))
+        files = (path.with_suffix(".values"), path.with_suffix(".predecessors"))
+        self._parts = list(zip(files, map(len, row.buffers), strict=False))
         self._n, self._item = n, form.dtype.itemsize
 
     @property
@@ -69,22 +68,15 @@ class MatrixFile:
 
     def read(self, first: int, rows: Tile) -> None:
         """Read rows, from the first on."""
-        for (path, row), array in zip(self._parts, rows, strict=False):
-            data = _bytes(array)
+        for (path, row), data in zip(self._parts, rows.buffers, strict=True):
             with naming(path), open(path, "rb", buffering=0) as file:
                 file.seek(first * row)
-                while data:
-                    count = file.readinto(data)
-                    if not count:
-                        raise StoreError(
-                            f"{path} is too short: remove {path.parent} to start again"
-                        )
-                    data = data[count:]
+                if not read_all(file, data):
+                    raise StoreError(f"{path} is too short: remove {path.parent} to start again")
 
     def write(self, first: int, rows: Tile) -> None:
         """Write rows; they are on the disk when this returns."""
-        for (path, row), array in zip(self._parts, rows, strict=False):
-            data = _bytes(array)
+        for (path, row), data in zip(self._parts, rows.buffers, strict=True):
             with naming(path), open(path, "r+b", buffering=0) as file:
                 file.seek(first * row)
                 write_all(file, data)
@@ -93,7 +85,7 @@ class MatrixFile:
     def diagonal(self, form: MatrixForm) -> Array:
         """Return the values of the diagonal, of a matrix that is not bits."""
         found = np.empty(self._n, form.dtype)
-        (path, row), data = self._parts[0], _bytes(found)
+        (path, row), data = self._parts[0], found.view(np.uint8).data
         with naming(path), open(path, "rb", buffering=0) as file:
             for i in range(self._n):
                 file.seek(i * (row + self._item))
@@ -259,12 +251,6 @@ class RoundFiles:
         if kind is not None and not self.progress.started:
             self.remove()  # there is nothing to go on with
         self.close()
-
-
-def _bytes(array: Array | None) -> memoryview:
-    """Return the bytes of an array."""
-    assert array is not None
-    return array.reshape(-1).view(np.uint8).data
 
 
 def _as_range(ends: Any) -> range | None:

@@ -30,7 +30,6 @@ from kleene.engine.tiles import closure_task
 from kleene.engine.work import Work, with_idle_memory
 from kleene.errors import Code, NegativeCycleError, RequestError
 from kleene.planning.plan import Plan, with_notes
-from kleene.registry import find
 
 __all__ = ["RoundsSink", "run_in_rounds"]
 
@@ -89,9 +88,7 @@ def run_in_rounds(work: Work, sink: Sink, report: Progress | None) -> Plan:
     kept = RoundFiles.kept(folder).get("split")
     if kept is not None:  # whose it is comes before how large it is
         open_files(header, _ADOPT).close()
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    open_rounds = partial(method.load_rounds(), task, form, plan.rounds.split, kept)
+    open_rounds = partial(plan._row.load_rounds(), task, form, plan.rounds.split, kept)
     engine: RoundEngine = with_idle_memory(plan, open_rounds)
     with open_files(header | {"split": engine.split}, _ADOPT) as files:
         progress = files.progress
@@ -168,9 +165,7 @@ def _write_answer(
         def rows_of(own: Task) -> Answer:
             if closed is None:
                 return johnson(own)
-            found = finish_rows(form, own, *buffer.top(len(own.sources)))
-            assert found is not None  # the diagonal was looked at
-            return found
+            return finish_rows(form, own, *buffer.top(len(own.sources)))
 
         call, part = work.complete(piece, rows_of)
         task.report(before + piece.first, before + n)

@@ -12,16 +12,13 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.distributed.ledger import Ledger, naming, sync_folder, write_all
+from kleene.distributed.ledger import Ledger, naming, read_all, sync_folder, write_all
 from kleene.distributed.tile_grid import TileGrid
 from kleene.errors import NegativeCycleError, StoreError
 from kleene.system.atomic_file import reserve_space
@@ -51,9 +48,8 @@ class Checkpoint(NamedTuple):
 
     @property
     def _slot(self) -> int:
-        side, item = self.grid.side, self.form.dtype.itemsize
-        words = side // 64 if self.form.dtype == np.uint64 else side
-        tile = side * (words * item + (4 * side if self.paths else 0))
+        row = Tile.empty(self.form, 1, self.grid.side, self.paths)
+        tile = self.grid.side * sum(map(len, row.buffers))
         return -(-(tile + _TRAILER.size) // _PAGE) * _PAGE
 
     def create(self) -> None:
@@ -66,10 +62,10 @@ class Checkpoint(NamedTuple):
         with naming(Path(self.path)), open(self.path, "r+b", buffering=0) as file:
             file.seek(self._offset(i, j))
             check = 0
-            for part in (*_bytes(tile), None):
-                data = memoryview(_TRAILER.pack(check, self.rounds)) if part is None else part
-                check = zlib.crc32(data, check)
-                write_all(file, data)
+            for part in tile.buffers:
+                check = zlib.crc32(part, check)
+                write_all(file, part)
+            write_all(file, memoryview(_TRAILER.pack(check, self.rounds)))
             os.fsync(file.fileno())
 
     def read(self, i: int, j: int) -> Tile:
@@ -79,11 +75,8 @@ class Checkpoint(NamedTuple):
         with naming(Path(self.path)), open(self.path, "rb", buffering=0) as file:
             file.seek(self._offset(i, j))
             check, whole = 0, True
-            for part in _bytes(tile):
-                left = part
-                while left and (count := file.readinto(left)):
-                    left = left[count:]
-                whole, check = whole and not left, zlib.crc32(part, check)
+            for part in tile.buffers:
+                whole, check = whole and read_all(file, part), zlib.crc32(part, check)
             if not whole or file.read(_TRAILER.size) != _TRAILER.pack(check, self.rounds):
                 raise StoreError(
                     f"{self.path}: tile {i},{j} is damaged; remove this file and its ledger to "
@@ -93,12 +86,6 @@ class Checkpoint(NamedTuple):
 
     def _offset(self, i: int, j: int) -> int:
         return (i * self.grid.tiles + j) * self._slot
-
-
-def _bytes(tile: Tile) -> Iterator[memoryview]:
-    for array in tile:
-        if array is not None:
-            yield array.reshape(-1).view(np.uint8).data
 
 
 class Checkpoints:

@@ -40,7 +40,6 @@ from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.planning.device_choice import require_device
 from kleene.planning.machine import live_machine
-from kleene.registry import find
 from kleene.results.claim import PathValues
 from kleene.results.verify import verify
 
@@ -91,9 +90,7 @@ def _open_slot(devices: TileDevices) -> Slot:
     plan, side, seconds = next(filter(_has_room, better), last)
     require_device(plan.device, live_machine())
     require_memory(plan.memory, f"a tile of {side:,} vertices", "workers with more memory")
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    open_tiles = method.load_tiles()
+    open_tiles = plan._row.load_tiles()
     engine = open_tiles(devices.form, plan.first_device, plan.threads, devices.nonnegative)
     return Slot(engine, side**3 / seconds)
 
@@ -198,13 +195,9 @@ def finish_band(piece: Piece, tiles: list[Tile], shared: SharedGraph, work: Tile
     links = None
     if tiles[0].predecessors is not None:
         links = np.concatenate([tile.predecessors for tile in tiles], axis=1)
-
-    def closed(task: Task) -> Answer:
-        answer = finish_rows(work.devices.form, task, values, links)
-        assert answer is not None  # the diagonal was checked
-        return answer
-
-    return _write(piece, closed, shared, work)
+    return _write(
+        piece, lambda task: finish_rows(work.devices.form, task, values, links), shared, work
+    )
 
 
 def search_band(piece: Piece, shared: SharedGraph, work: TileWork) -> Receipt:

@@ -3,6 +3,9 @@
 The plan of a call on a cluster says what is computed, and in which type. Where is each worker's own
 choice: it gets plans of a tile for the devices that pay, the best first, and opens the first that
 it has.
+
+The rounds are not here: matrices in files, streamed through a GPU and on workers have a schedule
+each (``docs/architecture.md``, "Dense graphs", says what differs).
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import numpy as np
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Progress, Task
 from kleene.engine.call import Call
-from kleene.planning.ask import Ask
+from kleene.planning.ask import Ask, Output, What, Where
 from kleene.planning.cost_model import gpu_cost, searched_seconds
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, make_plan
@@ -53,15 +56,13 @@ def plan_of_tiles(call: Call, method: str) -> Plan:
 
 def plans_of_a_tile(facts: Facts, ask: Ask, side: int) -> tuple[TilePlan, ...]:
     """Return plans of closing a tile: for the device that was asked for, or for those that pay."""
-    where, side = ask.where, min(side, facts.n)
-    tile = replace(
-        facts, n=side, m=side * side, csc=False, device="cpu", prepared=None, placed="cpu"
+    what, where, side = ask.what, ask.where, min(side, facts.n)
+    tile, threads = facts.of_square(side), where.threads or 1
+    ask = ask._replace(
+        what=What("closure", what.semiring, predecessors=what.predecessors, dtype=what.dtype),
+        where=Where("tiled", threads=threads),
+        output=Output(given=True),
     )
-    threads = where.threads or 1
-    ask = ask.but(
-        problem="closure", method="tiled", sources=None, limited=False, given=True, options=(),
-        deterministic=False, threads=threads, devices=(),
-    )  # fmt: skip
     # A worker that has all devices, one of each kind.
     worker = Machine(threads, None, "", tuple(DEVICES))
 

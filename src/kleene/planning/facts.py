@@ -33,6 +33,12 @@ class Facts:
     prepared: Known | None = None  # what is known of its elimination
     placed: str = "cpu"  # the name of that device
 
+    def of_square(self, side: int) -> Facts:
+        """Return the facts of a square of the graph's matrix, which is in main memory."""
+        return Facts(
+            side, side * side, self.weight_dtype, self.min_weight, self.max_weight, self.path_bound
+        )
+
 
 #: The same facts are the same object, which makes plans quick to look up.
 _shared_facts = lru_cache(maxsize=256)(Facts)

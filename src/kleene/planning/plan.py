@@ -29,7 +29,7 @@ from kleene.planning.prepared_cost import preparation_note
 from kleene.planning.rounds import Rounds, plan_rounds
 from kleene.planning.rules import choose_method
 from kleene.prepared.known import Known
-from kleene.registry import Method, Size
+from kleene.registry import Method, Size, find
 from kleene.registry.memory import band_on_gpu, limited_workspace
 from kleene.system.device_names import names_in_words
 from kleene.system.formatting import format_bytes
@@ -112,6 +112,13 @@ class Plan:
     def first_device(self) -> str:
         """The device that runs it, or the first of several."""
         return self.devices[0] if self.devices else self.device
+
+    @property
+    def _row(self) -> Method:
+        """The row of the registry that it runs."""
+        row = find(self.problem, self.method, self.device)
+        assert row is not None
+        return row
 
     @property
     def where(self) -> str:

@@ -68,6 +68,11 @@ class Tile(NamedTuple):
             self.values[:, words], None if links is None else links[:, part.start : part.stop]
         )
 
+    @property
+    def buffers(self) -> list[memoryview]:
+        """The bytes of its arrays, whole rows of which follow each other."""
+        return [part.reshape(-1).view(np.uint8).data for part in self if part is not None]
+
     def put(self, other: Tile) -> None:
         """Copy another tile of the same shape into this one."""
         self.values[...] = other.values

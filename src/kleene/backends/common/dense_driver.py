@@ -139,19 +139,15 @@ def _close(
     return Answer(values, predecessors)
 
 
-def finish_rows(
-    form: MatrixForm, task: Task, rows: Array, predecessors: Array | None
-) -> Answer | None:
+def finish_rows(form: MatrixForm, task: Task, rows: Array, predecessors: Array | None) -> Answer:
     """Return the answer of the sources, whose rows of a closed matrix are these, in their order.
 
-    None when they show a negative cycle. The arrays may become parts of the answer.
+    No entry of its diagonal is negative. The arrays may become parts of the answer.
     """
     values = rows
     if form.lowest is not None or form.dtype == np.uint64:
         values = task.empty_values()
         _export(form, task, rows, np.arange(len(rows), dtype=np.int32), values)
-    if _shows_cycle(form, task, values):
-        return None
     if predecessors is not None:
         _reattach(task, values, predecessors)
     return Answer(values, predecessors)

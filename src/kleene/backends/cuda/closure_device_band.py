@@ -7,10 +7,12 @@ On one device the band is the whole matrix.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.cuda.closure_copies import copy_in, copy_out
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
@@ -51,38 +53,18 @@ class DeviceBand:
 
     def upload(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> None:
         """Copy its rows of a whole matrix and of predecessors to the device."""
-        device, rows, part = self.device, self.rows, self._part
-        view = rows.host_view(matrix[part])
-        if self.layout.reordered:
-            device.fill(rows.words, 0xFF)  # below all numbers after reordering
-            copy_in(device, task, view, matrix[part])
-            self.kernels.reorder(rows.words)
-        else:
-            self.kernels.clear(rows.words)
-            copy_in(device, task, view, matrix[part])
-        if rows.predecessors is not None and predecessors is not None:
-            device.fill(rows.predecessors, 0xFF)
-            there = predecessors[part]
-            copy_in(device, task, rows.predecessors[: len(there), : self.layout.n], there)
+        tile = Tile(matrix, predecessors).rows(self.matrix_rows)
+        self.kernels.to_device(self.rows, tile, partial(copy_in, self.device, task))
 
     def download(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> None:
         """Copy its rows and their predecessors to those of a whole matrix on the host."""
-        device, rows, part = self.device, self.rows, self._part
-        if self.layout.reordered:
-            self.kernels.reorder(rows.words)
-        copy_out(device, task, matrix[part], rows.host_view(matrix[part]))
-        if rows.predecessors is not None and predecessors is not None:
-            there = predecessors[part]
-            copy_out(device, task, there, rows.predecessors[: len(there), : self.layout.n])
+        tile = Tile(matrix, predecessors).rows(self.matrix_rows)
+        self.kernels.to_host(tile, self.rows, partial(copy_out, self.device, task))
 
     @property
     def matrix_rows(self) -> range:
         """Its rows without padding."""
         return range(self.vertices.start, min(self.vertices.stop, self.layout.n))
-
-    @property
-    def _part(self) -> slice:
-        return slice(self.matrix_rows.start, self.matrix_rows.stop)
 
     def clear_diagonal(self) -> bool:
         """Return whether an entry of the diagonal is negative; set all of them to zero if not."""

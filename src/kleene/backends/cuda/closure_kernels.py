@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
 from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, ceil_div
 from kleene.backends.cuda.runtime.structs import Struct, constant, struct_type
@@ -124,6 +126,39 @@ class ClosureKernels:
         blocks = min(ceil_div(words.size, _THREADS), most)
         kernel = self._file[f"closure_tiled_{name}"]
         kernel.launch((blocks,), (_THREADS,), (words, words.size), stream=stream)
+
+    # ---- copies ---------------------------------------------------------------------------------
+
+    def to_device(
+        self, rows: DeviceRows, tile: Tile, copy: Callable[[Any, Any], object], stream: Any = None
+    ) -> None:
+        """Copy a tile of a host matrix to the device and pad it with no_path.
+
+        ``copy`` copies an array to another one, in the stream.
+        """
+        view = rows.host_view(tile.values)
+        if self.layout.reordered:
+            self.device.fill(rows.words, 0xFF, stream)  # below all numbers after reordering
+        elif view.nbytes < rows.words.nbytes:
+            self.clear(rows.words, stream)
+        copy(view, tile.values)
+        if self.layout.reordered:
+            self.reorder(rows.words, stream)
+        if rows.predecessors is not None and tile.predecessors is not None:
+            self.device.fill(rows.predecessors, 0xFF, stream)
+            high, wide = tile.predecessors.shape
+            copy(rows.predecessors[:high, :wide], tile.predecessors)
+
+    def to_host(
+        self, tile: Tile, rows: DeviceRows, copy: Callable[[Any, Any], object], stream: Any = None
+    ) -> None:
+        """Copy rows to a tile of a host matrix, without their padding."""
+        if self.layout.reordered:
+            self.reorder(rows.words, stream)
+        copy(tile.values, rows.host_view(tile.values))
+        if rows.predecessors is not None and tile.predecessors is not None:
+            high, wide = tile.predecessors.shape
+            copy(tile.predecessors, rows.predecessors[:high, :wide])
 
     # ---- the rows of a round --------------------------------------------------------------------
 

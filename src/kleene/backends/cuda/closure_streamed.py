@@ -21,6 +21,7 @@ matrix in files are in ``closure_rounds``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -203,35 +204,13 @@ class StreamedClosure:
 
     def copy_in(self, buffer: DeviceRows, source: Tile) -> None:
         """Copy host rows into a buffer and pad them with no_path."""
-        device, stream = self.device, self._inward
-        view = buffer.host_view(source.values)
-        if self.layout.reordered:
-            device.fill(buffer.words, 0xFF, stream)  # below all numbers after reordering
-        elif view.nbytes < buffer.words.nbytes:
-            self.kernels.clear(buffer.words, stream)
-        device.copy(view, source.values, stream)
-        if self.layout.reordered:
-            self.kernels.reorder(buffer.words, stream)
-        if buffer.predecessors is not None and source.predecessors is not None:
-            device.fill(buffer.predecessors, 0xFF, stream)
-            device.copy(
-                buffer.predecessors[: len(source.predecessors), : self.layout.n],
-                source.predecessors,
-                stream,
-            )
+        copy = partial(self.device.copy, stream=self._inward)
+        self.kernels.to_device(buffer, source, copy, self._inward)
 
     def copy_out(self, buffer: DeviceRows, to: Tile) -> None:
         """Copy rows to the host."""
-        device, stream = self.device, self._outward
-        if self.layout.reordered:
-            self.kernels.reorder(buffer.words, stream)
-        device.copy(to.values, buffer.host_view(to.values), stream)
-        if buffer.predecessors is not None and to.predecessors is not None:
-            device.copy(
-                to.predecessors,
-                buffer.predecessors[: len(to.predecessors), : self.layout.n],
-                stream,
-            )
+        copy = partial(self.device.copy, stream=self._outward)
+        self.kernels.to_host(to, buffer, copy, self._outward)
 
     def copied_in(self) -> Event:
         """Record an event after the copies to the device."""

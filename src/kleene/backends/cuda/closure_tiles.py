@@ -13,7 +13,7 @@ from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
 from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
 from kleene.backends.cuda.runtime.device import open_device
-from kleene.backends.cuda.runtime.interface import Device, HostArray, ceil_div
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, ceil_div
 
 __all__ = ["DeviceTiles", "open_tiles"]
 
@@ -69,27 +69,14 @@ class _Step:
 
     def upload(self, tile: Tile, name: str) -> DeviceRows:
         """Copy a tile to the device."""
-        device, layout, shape = self._device, self.layout, tile.values.shape
-        rows = DeviceRows(device.empty((layout.rows, layout.words), layout.word, name), None)
-        if layout.reordered:
-            device.fill(rows.words, 0xFF)  # below all numbers after reordering
-        else:
-            self.kernels.clear(rows.words)
-        device.copy(rows.host_view(tile.values), np.ascontiguousarray(tile.values))
-        if layout.reordered:
-            self.kernels.reorder(rows.words)
-        if tile.predecessors is None:
-            return rows
-        links = device.empty((layout.rows, layout.words), np.int32, f"{name} predecessors")
-        device.fill(links, 0xFF)
-        device.copy(links[: shape[0], : shape[1]], np.ascontiguousarray(tile.predecessors))
-        return DeviceRows(rows.words, links)
+        layout = self.layout._replace(paths=tile.predecessors is not None)
+        rows = DeviceRows.empty(self._device, layout, layout.rows, name)
+        self.kernels.to_device(rows, tile, self._copy_in)
+        return rows
 
     def download(self, rows: DeviceRows, tile: Tile) -> None:
         """Copy a tile to the host."""
-        if self.layout.reordered:
-            self.kernels.reorder(rows.words)
-        self._device.download(rows.host_view(tile.values), tile.values)
-        if rows.predecessors is not None and tile.predecessors is not None:
-            high, wide = tile.values.shape
-            self._device.download(rows.predecessors[:high, :wide], tile.predecessors)
+        self.kernels.to_host(tile, rows, lambda to, source: self._device.download(source, to))
+
+    def _copy_in(self, to: Array, source: HostArray) -> None:
+        self._device.copy(to, np.ascontiguousarray(source))
