@@ -23,7 +23,7 @@ from kleene.system.machine import threads_for
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["reweight", "subgraph", "symmetrise"]
+__all__ = ["reweight", "subgraph", "symmetrise", "with_root"]
 
 Array = NDArray[Any]
 
@@ -100,6 +100,21 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
         positions=None if graph.positions is None else adopt(graph.positions[chosen]),
         rows=None if graph.rows is None else graph.rows.select(new_position),
     )
+
+
+def with_root(graph: Graph, ends: Array, hops: bool) -> CSR:
+    """Return the arcs, and those of one more vertex, the last, which lead to some vertices.
+
+    The new arcs have length zero; a graph without weights gets ones. With ``hops`` there are no
+    weights, and the new arcs count like all others.
+    """
+    heads = np.unique(ends).astype(graph.neighbors.dtype)
+    weights = None
+    if not hops:
+        own = np.ones(graph.m, np.int32) if graph.weights is None else graph.weights
+        weights = adopt(np.append(own, np.zeros(len(heads), own.dtype)))
+    offsets = np.append(graph.offsets, graph.m + len(heads))
+    return CSR(adopt(offsets), adopt(np.append(graph.neighbors, heads)), weights)
 
 
 def _outgoing(graph: Graph, vertices: Array) -> tuple[Array, Array]:
