@@ -290,7 +290,7 @@ class _Search(Computation):
         part, plan, _, _ = engine.solve(rooted, made=made)
         task = self.task(call, plan)
         g, dtype = task.graph, task.dtype
-        distances = part.answer.values[0, : g.n]
+        distances = part.answer.whole_values[0, : g.n]
         if task.unit:
             distances = np.where(distances < 0, no_path(dtype), distances - 1)
         which = np.full(g.n, -1, dtype=g.id_dtype)
