@@ -34,6 +34,7 @@ from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
+from kleene.graph.derive import with_root
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.dtype_choice import choose_dtype
@@ -140,8 +141,8 @@ def nearest(
     places = _as_places(graph, facilities)
     k = as_count(k, "k")
     ask = make_ask(
-        "nearest", sources=k, limited=limit is not None, threads=threads, devices=devices,
-        device="cpu" if k > 1 and device == "auto" and devices is None else device,
+        "nearest", sources=k, limited=limit is not None, device=device, devices=devices,
+        threads=threads,
     )  # fmt: skip
     where = ask.where
     if k > 1 and len(where.devices) > 1:
@@ -154,7 +155,9 @@ def nearest(
             f"; on {where.devices[0] if where.devices else repr(where.device)} there is ",
             Code("k=1"),
         )
-    if k == 1:  # for several, the plan looks
+    if k > 1:
+        ask = ask._replace(where=where._replace(device="cpu"))
+    else:  # of several, the plan makes sure
         if not hops:
             warn_of_numbers_left(graph)
         require_not_negative(graph_facts(graph, hops), "nearest", COUNT_ARCS, USE_SSSP)
@@ -196,12 +199,15 @@ def nearest_of(
         form=prepared, by_form=True, computes=search,
     )  # fmt: skip
     part, plan, stats, _ = engine.solve(call)
+    distances, which = part.answer
     task = NearestTask(
         graph, places, search.k, as_limit(limit, graph, prepared.dtype), prepared.dtype,
         graph.weight_dtype is None, plan.threads,
     )  # fmt: skip
     rows = prepared._rows(search.reverse, threads)
-    return NearestRows(graph, plan, stats, task, *part.answer, search.reverse, vertices, rows)
+    return NearestRows(
+        graph, plan, stats, task, distances, which, search.reverse, vertices, rows
+    )  # fmt: skip
 
 
 def _as_places(graph: Graph, facilities: Hashable | Vertices) -> Array:
@@ -261,11 +267,9 @@ class _Search(Computation):
         """Return the distances of every vertex, and places in the list of facilities."""
         if self.k == 1:
             return self.from_root(call._replace(progress=report), Planned(plan))[:2]
-        task = self.task(call, plan)
-        parts = self._parts(call, task.dtype)
-        found: tuple[Array, Array] = run_method(
-            plan, replace(task, progress=report, prepared=parts)
-        )
+        parts = self._parts(call, np.dtype(plan.dtype))
+        task = replace(self.task(call, plan), progress=report, prepared=parts)
+        found: tuple[Array, Array] = run_method(plan, task)
         return found
 
     def _rooted(self, call: Call) -> Call:
@@ -274,7 +278,7 @@ class _Search(Computation):
         if counts and limit is not None:
             limit = as_limit(limit, graph, np.dtype(np.int64), hops=True)
             limit = None if limit is None else limit + 1
-        rooted = (graph if self.reverse else graph.transpose())._with_root(call.sources, counts)
+        rooted = with_root(graph, call.sources, counts, reverse=not self.reverse)
         ask = call.ask.but(
             problem="bfs" if counts else "sssp", sources=1, predecessors=False,
             limited=limit is not None,
@@ -327,8 +331,9 @@ class _OfVertices(_Search):
         from kleene.prepared.nearest import nearest as nearest_of_rows  # few calls need it
 
         form: Any = call.form
-        limit = as_limit(self.limit, call.graph, form.dtype)
+        assert call.targets is not None
+        parts, limit = form._parts, as_limit(self.limit, call.graph, form.dtype)
         return nearest_of_rows(
-            *form._parts, call.targets, call.sources, self.k,
+            parts[0], parts[1], call.targets, call.sources, self.k,
             limit=limit, reverse=self.reverse, threads=call.ask.where.threads, progress=report,
         )  # fmt: skip

@@ -330,9 +330,10 @@ class PreparedSearches(PreparedForm):
                 Code("limit"),
                 advice=[Text(Code("limit=math.inf"), " returns all that is reached")],
             )
+        prepared: Any = self  # users have no other
         return within(
-            self, sources, limit, reverse=reverse, predecessors=predecessors, threads=threads
-        )  # type: ignore[arg-type]
+            prepared, sources, limit, reverse=reverse, predecessors=predecessors, threads=threads
+        )
 
     def _solve(self, **arguments: Any) -> Result:
         """Check the arguments as all calls do, and answer; ``out`` is for what was asked for."""

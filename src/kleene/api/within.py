@@ -192,8 +192,9 @@ class _Bounded(Computation):
             from kleene.prepared.within import within as within_prepared  # few calls need it
 
             form: Any = call.form
+            elimination, values = form._parts
             found = within_prepared(
-                *form._parts, sources, bound, predecessors=paths, reverse=self.reverse,
+                elimination, values, sources, bound, predecessors=paths, reverse=self.reverse,
                 threads=threads, progress=report,
             )  # fmt: skip
             return found, bound

@@ -25,7 +25,6 @@ from kleene.graph.frozen import adopt
 from kleene.graph.label_index import LabelIndex, is_one_vertex
 from kleene.graph.positions import as_positions
 from kleene.graph.rows import ArcRows
-from kleene.graph.statistics import Statistics
 from kleene.graph.storage import Storage
 from kleene.graph.update import update
 from kleene.graph.weight_names import keeping_numbers_left, numbers_left
@@ -96,17 +95,6 @@ class Graph(Storage, Constructors):
         return Graph, (
             self.csr, self.directed, self.labels, self.name, self.positions, self.rows
         )  # fmt: skip
-
-    def _with_root(self, ends: Array, hops: bool = False) -> Graph:
-        """Return the arcs with a root: one more vertex, the last, that is joined to some vertices.
-
-        A search from it finds the nearest of these. Its arcs have length zero; with ``hops`` there
-        are no weights, and its arcs count as well.
-        """
-        made = Graph(derive.with_root(self, ends, hops))
-        if not hops:  # no path gets longer, and the values have the same type
-            made.__dict__["stats"] = Statistics(made, self.stats.path_bound)
-        return made
 
     # ---- device and conversion -------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from kleene.graph.construct import from_rows
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import adopt, frozen
 from kleene.graph.rows import EdgeRows, require_rows
+from kleene.graph.statistics import Statistics
 from kleene.graph.table_index import in_order
 from kleene.graph.weight_names import without_numbers_left
 from kleene.system.machine import threads_for
@@ -102,19 +103,24 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
     )
 
 
-def with_root(graph: Graph, ends: Array, hops: bool) -> CSR:
-    """Return the arcs, and those of one more vertex, the last, which lead to some vertices.
+def with_root(graph: Graph, ends: Array, hops: bool = False, reverse: bool = False) -> Graph:
+    """Return the arcs, and those of a root: one more vertex, the last, joined to some vertices.
 
-    The new arcs have length zero; a graph without weights gets ones. With ``hops`` there are no
-    weights, and the new arcs count like all others.
+    A search from the root finds the nearest of these. Its arcs have length zero; a graph without
+    weights gets ones. With ``hops`` there are no weights, and its arcs count like all others. With
+    ``reverse``, all other arcs are reversed.
     """
-    heads = np.unique(ends).astype(graph.neighbors.dtype)
+    searched = graph.transpose() if reverse else graph
+    heads = np.unique(ends).astype(graph.id_dtype)
     weights = None
     if not hops:
-        own = np.ones(graph.m, np.int32) if graph.weights is None else graph.weights
+        own = np.ones(graph.m, np.int32) if searched.weights is None else searched.weights
         weights = adopt(np.append(own, np.zeros(len(heads), own.dtype)))
-    offsets = np.append(graph.offsets, graph.m + len(heads))
-    return CSR(adopt(offsets), adopt(np.append(graph.neighbors, heads)), weights)
+    offsets = np.append(searched.offsets, graph.m + len(heads))
+    made = type(graph)(CSR(adopt(offsets), adopt(np.append(searched.neighbors, heads)), weights))
+    if not hops:  # paths are as long, in both directions: values have the type of other calls
+        made.__dict__["stats"] = Statistics(made, graph.stats.path_bound)
+    return made
 
 
 def _outgoing(graph: Graph, vertices: Array) -> tuple[Array, Array]:

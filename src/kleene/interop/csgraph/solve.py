@@ -12,6 +12,7 @@ from kleene.api.apsp import apsp
 from kleene.api.bfs import bfs
 from kleene.api.sssp import sssp
 from kleene.graph import Graph
+from kleene.graph.derive import with_root
 from kleene.graph.frozen import adopt
 from kleene.graph.no_path import no_path
 from kleene.graph.path_room import holds
@@ -91,7 +92,7 @@ def may_overflow(graph: Graph, ours: Ours) -> bool:
 def require_no_cycle(graph: Graph, ours: Ours) -> None:
     """Raise if there is a negative cycle anywhere, whether a source leads to it or not."""
     if graph.stats.negative:
-        everywhere = graph._with_root(np.arange(graph.n))
+        everywhere = with_root(graph, np.arange(graph.n))
         sssp(everywhere, graph.n, predecessors=False, device=ours.device, threads=ours.threads)
 
 

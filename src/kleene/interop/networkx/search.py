@@ -23,6 +23,7 @@ from kleene.api.execution import solve
 from kleene.api.sssp import sssp
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
+from kleene.graph.derive import with_root
 from kleene.interop.networkx.graph import Arcs
 from kleene.system.machine import as_threads, threads_for
 
@@ -135,7 +136,7 @@ def _distances(arcs: Arcs, sources: list[int], limit: float | None, target: int 
     """Return the distance of every node from the nearest source."""
     graph, start = arcs.graph, sources[0]
     if len(sources) > 1:
-        graph, start = graph._with_root(np.array(sources)), arcs.n
+        graph, start = with_root(graph, np.array(sources)), arcs.n
     elif arcs.weights is None:
         out = np.empty(arcs.n, dtype=np.int32)
         _solve(bfs, graph, start, limit=limit, targets=_one(target), out=out)
