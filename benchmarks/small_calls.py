@@ -53,6 +53,8 @@ def calls() -> dict[str, Call]:
         "csgraph.breadth_first_order": lambda: kl.csgraph.breadth_first_order(matrix, 0),
         "prepared distance": lambda: prepared.distance(0, 70),
         "prepared path": lambda: prepared.path(0, 70),
+        "prepared nearest": lambda: prepared.nearest(0, [7, 70]),
+        "prepared within": lambda: prepared.within(0, 9),
         "sssp, prepared pairs": lambda: kl.sssp(prepared, pairs=[(0, 70), (7, 5)]),
     }
 

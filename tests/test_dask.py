@@ -16,6 +16,7 @@ import kleene as kl
 from kleene.api.cluster_graphs import share_plain_graph
 from kleene.distributed import dask_graphs
 from kleene.distributed.dask_graphs import SharedGraph
+from kleene.engine import work
 
 dask = pytest.importorskip("dask.distributed")
 
@@ -112,6 +113,26 @@ def test_nearest(client: Any, keywords: dict[str, Any]) -> None:
     there.verify()
     shares = "2 shares" if keywords.get("k", 1) > 3 else "1 share\n"
     assert f"facilities in {shares}" in f"{there.plan}\n"
+
+
+@pytest.mark.parametrize("keywords", [{}, {"hops": True}])
+def test_the_nearest_is_planned_as_workers_search(
+    keywords: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, ran = work._run, []
+
+    def noted(task: Any, plan: Any, call: Any) -> Any:
+        ran.append((plan.problem, plan.method))
+        return run(task, plan, call)
+
+    monkeypatch.setattr(work, "_run", noted)
+    with (  # workers in this process
+        dask.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        dask.Client(cluster, set_as_default=False) as here,
+    ):
+        plan = kl.nearest(CITY, [3, 400], **keywords, on=here).plan
+    assert ran[0] == (plan.problem, plan.method)
+    assert plan.problem == kl.nearest(CITY, [3, 400], **keywords).plan.problem
 
 
 @pytest.mark.parametrize("keywords", [{"k": 4}, {"k": 7, "hops": True}, {"limit": 12}])

@@ -15,6 +15,7 @@ from plain_distances import ZOO, measured_graphs, plain_rows
 
 import kleene as kl
 from kleene import _native
+from kleene.api.distance_sums import DistanceWork, _OfSources, check_distances
 from kleene.engine import reduce
 from kleene.system.machine import this_machine
 
@@ -246,6 +247,19 @@ def test_bins_of_lengths() -> None:
     ints = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 1, 1000])
     h = kl.distance_histogram(ints)
     assert (h.edges[1], len(h.counts), h.counts.sum()) == (8, 126, 6)
+
+
+@pytest.mark.parametrize("hops", [False, True])
+def test_a_part_of_a_measure_is_not_planned_again(
+    hops: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers compute sums of some sources by the plan that they were given."""
+    call = check_distances(kl.generate.grid(6, 7, weights=(1, 9), seed=1), hops=hops)
+    part = _OfSources(hops, "sums", DistanceWork.sums)
+    plan, want = part.plan(call).plan, DistanceWork.of(call).sums(None)
+    monkeypatch.setattr(reduce, "planned", None)
+    found = part.compute(call, plan, None)
+    assert found.sums.tolist() == want.sums.tolist()
 
 
 def test_bins_grow_batch_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -278,6 +278,9 @@ def test_progress_and_threads() -> None:
     seen: list[tuple[int, int]] = []
     one = kl.within(g, None, 20, threads=1, progress=lambda *a: seen.append(a))
     assert seen[-1] == (3600, 3600)
+    shown: list[tuple[int, int]] = []
+    kl.within(kl.prepare(g), None, 20, progress=lambda *a: shown.append(a))
+    assert shown[-1] == (3600, 3600)
     two = kl.within(g, None, 20, threads=2)
     for a, b in ((one.distances, two.distances), (one.predecessors, two.predecessors)):
         assert (a.indptr == b.indptr).all()

@@ -102,11 +102,10 @@ class DistanceWork:
     measured: Measured
 
     @staticmethod
-    def of(call: Call) -> DistanceWork:
-        """Plan a call."""
-        rows = Reduction.of(call)
-        plan = rows.plan
-        hops, dtype = call.ask.what.problem == "bfs", np.dtype(plan.dtype)
+    def of(call: Call, plan: Plan | None = None) -> DistanceWork:
+        """Plan a call, or take the plan that it has."""
+        rows = Reduction.of(call) if plan is None else Reduction.planned(call, plan)
+        hops, dtype = call.ask.what.problem == "bfs", np.dtype(rows.plan.dtype)
         limit = as_limit(call.limit, call.graph, dtype, hops)
         return DistanceWork(
             rows, Measured(call.graph, call.sources, hops, call.reverse, limit, dtype)
@@ -268,9 +267,9 @@ class _OfSources(Computation):
 
     def plan(self, call: Call) -> Planned:
         """Plan the rows of some sources."""
-        rows = DistanceWork.of(call._replace(computes=None)).rows
+        rows = Reduction.of(call._replace(computes=None))
         return Planned(rows.plan, rows.looked)
 
     def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
         """Return the part."""
-        return self.part(DistanceWork.of(call._replace(computes=None)), report)
+        return self.part(DistanceWork.of(call._replace(computes=None), plan), report)

@@ -9,10 +9,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import Progress, as_pairs, make_ask, require_graph
-from kleene.api.sssp import sssp
+from kleene.api.arguments import Call, Progress, as_pairs, make_ask, require_graph
 from kleene.backends.task import KShortestTask
-from kleene.engine.planned import plan_value
+from kleene.engine import solve as engine
+from kleene.engine.planned import plan_value, planned
 from kleene.engine.value import run_value, timed
 from kleene.errors import Code, GraphError, PathOverflowError, RequestError
 from kleene.graph import Graph
@@ -182,13 +182,17 @@ def _solve(
     step = max(threads, _CHUNK // max(1, graph.n))
     found: dict[int, KShortest] = {}
     distinct, row_of = np.unique(targets, return_inverse=True)
+    ask = make_ask(
+        "sssp", sources=min(step, len(distinct)), predecessors=False, dtype=np.float64,
+        device=device, threads=threads,
+    )  # fmt: skip
+    search = Call(ask, graph, distinct, None, None, None, None, False, reverse=True)
+    made = planned(search)
     for begin in range(0, len(distinct), step):
         some = distinct[begin : begin + step]
         chosen = np.flatnonzero((row_of >= begin) & (row_of < begin + step))
-        remaining = sssp(
-            graph, sources=graph.label(some), reverse=True, predecessors=False,
-            dtype=np.float64, device=device, threads=threads,
-        ).distances  # fmt: skip
+        part = engine.solve(search._replace(sources=some), made=made).answer
+        remaining = part.answer.whole_values
         rows = (row_of[chosen] - begin).astype(np.int32)
         task = KShortestTask(
             graph, sources[chosen], some, rows, count, remaining, min(threads, len(chosen)),

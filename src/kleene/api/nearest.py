@@ -16,16 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.arguments import (
-    Devices,
-    Progress,
-    Vertices,
-    as_prepared,
-    check_call,
-    make_ask,
-)
-from kleene.api.device_arguments import as_devices
-from kleene.api.execution import runner_for, solve
+from kleene.api.arguments import Devices, Progress, Vertices, as_prepared, make_ask
+from kleene.api.execution import runner_for
 from kleene.api.length_plans import COUNT_ARCS, USE_SSSP, plan_lengths, require_not_negative
 from kleene.api.number_arguments import as_count
 from kleene.api.within import one_or_more
@@ -36,13 +28,13 @@ from kleene.engine import solve as engine
 from kleene.engine.best import Best
 from kleene.engine.call import Call, Computation, Timings
 from kleene.engine.fit import REFUSED
-from kleene.engine.planned import Planned
+from kleene.engine.planned import Planned, planned, show
 from kleene.engine.value import timed
 from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
-from kleene.graph.forms import CSR
+from kleene.graph.derive import with_root
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.dtype_choice import choose_dtype
@@ -50,15 +42,17 @@ from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.prepared.known import Known
 from kleene.results.nearest import Nearest
+from kleene.results.nearest_rows import NearestRows
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
     from kleene.backends.task import Progress as Report
+    from kleene.engine.prepared import PreparedForm
     from kleene.prepared.customization import Customization
     from kleene.prepared.elimination import Elimination
 
-__all__ = ["nearest"]
+__all__ = ["nearest", "nearest_of"]
 
 Array = NDArray[Any]
 
@@ -144,44 +138,84 @@ def nearest(
         form = as_prepared(graph)
         graph = form.graph
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
-    places = one_or_more(graph, facilities, "facilities")
-    if not len(places):
-        raise RequestError(Code("facilities"), " is empty: name at least one vertex")
+    places = _as_places(graph, facilities)
     k = as_count(k, "k")
-    kind, names = as_devices(device, devices)
-    if k > 1 and len(names) > 1:
+    ask = make_ask(
+        "nearest", sources=k, limited=limit is not None, device=device, devices=devices,
+        threads=threads,
+    )  # fmt: skip
+    where = ask.where
+    if k > 1 and len(where.devices) > 1:
         raise RequestError(REFUSED["best", "devices"])
-    if k > 1 and kind not in ("auto", "cpu"):
+    if k > 1 and where.device not in ("auto", "cpu"):
         raise RequestError(
             Code(f"k={k}"),
             " runs on ",
             Code("device='cpu'"),
-            f"; on {names[0] if names else kind!r} there is ",
+            f"; on {where.devices[0] if where.devices else repr(where.device)} there is ",
             Code("k=1"),
         )
-    ask = make_ask("nearest", sources=k, threads=threads, limited=limit is not None, device="cpu")
-    kept = "best" if k > 1 else "nearest"
-    search = _Search(hops, kept, k, limit, reverse, kind, names)
+    if k > 1:
+        ask = ask._replace(where=where._replace(device="cpu"))
+    else:  # of several, the plan makes sure
+        if not hops:
+            warn_of_numbers_left(graph)
+        require_not_negative(graph_facts(graph, hops), "nearest", COUNT_ARCS, USE_SSSP)
+    search = _Search(hops, "best" if k > 1 else "nearest", k, limit, reverse)
     call = Call(
         ask, graph, places, None, None, progress, None, False,
         form=form if k > 1 else None, on=on, computes=search,
     )  # fmt: skip
-    if k > 1 or on is not None:
-        made, workers = search.plan(call), 1
-        if on is not None:
-            from kleene.api.on_cluster import count_workers
+    if k == 1 and on is None:
+        (distances, which, plan), stats = timed(lambda _: search.from_root(call))
+        return search.result(call, plan, stats, distances, which)
+    made, workers = search.plan(call), 1
+    if on is not None:
+        from kleene.api.on_cluster import count_workers
 
-            workers = count_workers(on)
-        found, plan, stats, _ = engine.solve(call, Best(k, workers), made, runner_for(call))
-        task, (distances, which) = search.task(call, np.dtype(plan.dtype)), found
-    else:  # the search from the extra vertex has a plan of its own
-        if not hops:
-            warn_of_numbers_left(graph)
-        facts = graph_facts(graph, hops)
-        require_not_negative(facts, "nearest", COUNT_ARCS, USE_SSSP)
-        task = search.task(call, choose_dtype(facts, ask)[0])
-        (plan, distances, which), stats = timed(lambda _: search.one(call, task, progress))
-    return search.result(call, plan, task, stats, distances, which)
+        workers = count_workers(on)
+    found, plan, stats, _ = engine.solve(call, Best(k, workers), made, runner_for(call))
+    return search.result(call, plan, stats, *found)
+
+
+def nearest_of(
+    prepared: PreparedForm,
+    sources: Hashable | Vertices,
+    facilities: Hashable | Vertices,
+    k: int,
+    limit: float | None,
+    reverse: bool,
+    threads: int | None,
+) -> NearestRows:
+    """Return the nearest facilities of some vertices of a prepared graph."""
+    graph = prepared.graph
+    require_not_negative(graph_facts(graph), "nearest", USE_SSSP)
+    search = _OfVertices(False, "block", as_count(k, "k"), limit, as_flag(reverse, "reverse"))
+    vertices = one_or_more(graph, sources, "sources")
+    places = _as_places(graph, facilities)
+    ask = make_ask("nearest", sources=len(vertices), threads=threads)
+    call = Call(
+        ask._replace(keywords=("sources",)), graph, places, vertices, None, None, None, False,
+        form=prepared, by_form=True, computes=search,
+    )  # fmt: skip
+    part, plan, stats, _ = engine.solve(call)
+    distances, which = part.answer
+    task = NearestTask(
+        graph, places, search.k, as_limit(limit, graph, prepared.dtype), prepared.dtype,
+        graph.weight_dtype is None, plan.threads,
+    )  # fmt: skip
+    rows = prepared._rows(search.reverse, threads)
+    return NearestRows(
+        graph, plan, stats, task, distances, which, search.reverse, vertices, rows
+    )  # fmt: skip
+
+
+def _as_places(graph: Graph, facilities: Hashable | Vertices) -> Array:
+    """Return where the facilities are, by position."""
+    places = one_or_more(graph, facilities, "facilities")
+    if not len(places):
+        raise RequestError(Code("facilities"), " is empty: name at least one vertex")
+    return places
 
 
 @dataclass(frozen=True)
@@ -191,25 +225,23 @@ class _Search(Computation):
     k: int
     limit: float | None
     reverse: bool
-    device: str  # for k = 1
-    devices: tuple[str, ...]
 
     def plan(self, call: Call) -> Planned:
         """Plan it, on arcs or what a prepared graph has for its lengths."""
-        graph, ask = call.graph, call.ask.but(sources=self.k)
-        parts = self._parts(call)
+        if self.k == 1:
+            made = planned(self._rooted(call))
+            show(made.plan)
+            return made
+        parts = self._parts(call, choose_dtype(graph_facts(call.graph, self.hops), call.ask)[0])
         known = None if parts is None else Known.of(*parts)
-        many = self.k > 1
-        advice = Text("ask for a smaller ", Code("k")) if many else "use a machine with more memory"
-        return Planned(plan_lengths(graph, ask, self.hops, advice, known))
+        advice = Text("ask for a smaller ", Code("k"))
+        ask = call.ask.but(sources=self.k)
+        return Planned(plan_lengths(call.graph, ask, self.hops, advice, known))
 
-    def _parts(self, call: Call) -> tuple[Elimination, Customization] | None:
+    def _parts(self, call: Call, dtype: np.dtype[Any]) -> tuple[Elimination, Customization] | None:
         """Return what a prepared graph has for the lengths, in their direction, or None."""
         form: Any = call.form
-        if form is None:
-            return None
-        dtype, _ = choose_dtype(graph_facts(call.graph, self.hops), call.ask)
-        if form._customization.key != ("min_plus", str(dtype)):
+        if form is None or form._customization.key != ("min_plus", str(dtype)):
             return None
         if self.hops and call.graph.weights is not None:
             return None
@@ -218,67 +250,90 @@ class _Search(Computation):
         elimination, values = form._parts
         return elimination, values if self.reverse else reverse_values(values)
 
-    def task(self, call: Call, dtype: np.dtype[Any]) -> NearestTask:
+    def task(self, call: Call, plan: Plan) -> NearestTask:
         """Return what a method is given: distances are searched from the facilities."""
-        graph, k = call.graph, self.k
+        graph, k, dtype = call.graph, self.k, np.dtype(plan.dtype)
         return NearestTask(
             graph if self.reverse else graph.transpose(), call.sources, k,
-            as_limit(self.limit, graph, dtype, self.hops), dtype,
-            self.hops or graph.weight_dtype is None,
+            as_limit(self.limit, graph, dtype, self.hops), dtype, self._counts(graph),
             threads_for(k * (graph.n + graph.m), call.ask.where.threads),
         )  # fmt: skip
 
+    def _counts(self, graph: Graph) -> bool:
+        """Return whether every arc counts one."""
+        return self.hops or graph.weight_dtype is None
+
     def compute(self, call: Call, plan: Plan, report: Report | None) -> tuple[Array, Array]:
         """Return the distances of every vertex, and places in the list of facilities."""
-        task = replace(self.task(call, np.dtype(plan.dtype)), progress=report)
         if self.k == 1:
-            return self.one(call, task, report)[1:]
-        found: tuple[Array, Array] = run_method(plan, replace(task, prepared=self._parts(call)))
+            return self.from_root(call._replace(progress=report), Planned(plan))[:2]
+        parts = self._parts(call, np.dtype(plan.dtype))
+        task = replace(self.task(call, plan), progress=report, prepared=parts)
+        found: tuple[Array, Array] = run_method(plan, task)
         return found
 
-    def one(self, call: Call, task: NearestTask, progress: Progress) -> tuple[Plan, Array, Array]:
-        """Search from an extra vertex; its arcs count a hop where arcs are counted."""
-        g = task.graph
-        extra = 1 if task.unit else 0
-        search = check_call(
-            "bfs" if task.unit else "sssp", _with_extra_vertex(task, call.graph), source=g.n,
-            limit=None if task.limit is None else task.limit + extra, predecessors=False,
-            device=self.device, devices=self.devices or None, threads=call.ask.where.threads,
-            progress=progress,
-        )  # fmt: skip
-        result = solve(search._replace(ask=search.ask._replace(keywords=())))
-        distances = result.distances[: g.n].astype(task.dtype)
+    def _rooted(self, call: Call) -> Call:
+        """Return the search for the nearest one, from a root; hops to the facilities count."""
+        graph, limit, counts = call.graph, self.limit, self._counts(call.graph)
+        if counts and limit is not None:
+            limit = as_limit(limit, graph, np.dtype(np.int64), hops=True)
+            limit = None if limit is None else limit + 1
+        rooted = with_root(graph, call.sources, counts, reverse=not self.reverse)
+        ask = call.ask.but(
+            problem="bfs" if counts else "sssp", sources=1, predecessors=False,
+            limited=limit is not None,
+        )._replace(keywords=())  # fmt: skip
+        root = np.array([graph.n], rooted.id_dtype)
+        return call._replace(
+            ask=ask, graph=rooted, sources=root, limit=limit, single=True, computes=None
+        )
+
+    def from_root(self, call: Call, made: Planned | None = None) -> tuple[Array, Array, Plan]:
+        """Return the distances of every vertex, places in the list, and the plan."""
+        rooted = self._rooted(call)
+        part, plan, _, _ = engine.solve(rooted, made=made)
+        task = self.task(call, plan)
+        g, dtype = task.graph, task.dtype
+        distances = part.answer.whole_values[0, : g.n]
         if task.unit:
-            distances = np.where(distances < 0, no_path(task.dtype), distances - extra)
+            distances = np.where(distances < 0, no_path(dtype), distances - 1)
         which = np.full(g.n, -1, dtype=g.id_dtype)
-        lengths = lengths_or_none(g, task.dtype, task.unit)
+        lengths = lengths_or_none(g, dtype, task.unit)
         _native.nearest_owners(g.offsets, g.neighbors, lengths, task.facilities, distances, which)
-        return result.plan, distances[:, None], which[:, None]
+        return distances[:, None], which[:, None], plan
 
     def result(
-        self, call: Call, plan: Plan, task: NearestTask, stats: Timings, distances: Array,
-        which: Array,
-    ) -> Nearest:  # fmt: skip
+        self, call: Call, plan: Plan, stats: Timings, distances: Array, which: Array
+    ) -> Nearest:
         """Return what the user gets."""
         if self.hops:
             distances[which < 0] = NO_HOPS
+        task = self.task(call, plan)
         return Nearest(call.graph, plan, stats, task, distances, which, self.hops, self.reverse)
 
     def prove(self, call: Call, plan: Plan, found: tuple[Array, Array]) -> None:
         """Prove distances and places."""
         distances, which = found[0].copy(), found[1]
-        task = self.task(call, np.dtype(plan.dtype))
-        self.result(call, plan, task, Timings(), distances, which).verify()
+        self.result(call, plan, Timings(), distances, which).verify()
 
 
-def _with_extra_vertex(task: NearestTask, planned: Graph) -> Graph:
-    """Return the graph with one more vertex, joined to the facilities by arcs of length zero."""
-    g, ends = task.graph, np.unique(task.facilities)
-    weights = None
-    if not task.unit:
-        assert g.weights is not None
-        weights = np.append(g.weights, np.zeros(len(ends), dtype=g.weights.dtype))
-    made = Graph(CSR(np.append(g.offsets, g.m + len(ends)), np.append(g.neighbors, ends), weights))
-    if not task.unit:  # the type that was planned: paths are as long against the arcs
-        made.stats.__dict__["path_bound"] = planned.stats.path_bound
-    return made
+class _OfVertices(_Search):
+    """The same for some vertices of a prepared graph, the targets of its call."""
+
+    def plan(self, call: Call) -> Planned:
+        """Plan climbs from these vertices."""
+        assert call.form is not None
+        assert call.targets is not None
+        return Planned(call.form._plan(call.ask, 2 * self.k * len(call.targets)))
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> tuple[Array, Array]:
+        """Return the distances of these vertices, and places in the list of facilities."""
+        from kleene.prepared.nearest import nearest as nearest_of_rows  # few calls need it
+
+        form: Any = call.form
+        assert call.targets is not None
+        parts, limit = form._parts, as_limit(self.limit, call.graph, form.dtype)
+        return nearest_of_rows(
+            parts[0], parts[1], call.targets, call.sources, self.k,
+            limit=limit, reverse=self.reverse, threads=call.ask.where.threads, progress=report,
+        )  # fmt: skip

@@ -7,9 +7,10 @@ from typing import Any
 
 from kleene.api.arguments import Devices, Out, Progress, Vertices, check_call
 from kleene.api.execution import solve
-from kleene.api.prepared_near import prepared_nearest, prepared_within
+from kleene.api.nearest import nearest_of
+from kleene.api.within import within
 from kleene.engine.prepared import PreparedForm
-from kleene.errors import RequestError
+from kleene.errors import Code, RequestError, Text
 from kleene.graph.checks import as_flag
 from kleene.graph.label_index import is_one_vertex
 from kleene.results.nearest import Nearest
@@ -276,7 +277,7 @@ class PreparedSearches(PreparedForm):
         ([[4, 5], [5, 4]], [[1, 2], [3, 4]], [8, 7, 6, 5])
         """
         self._require_lengths("nearest is")
-        return prepared_nearest(self, sources, facilities, k, limit, reverse, threads)
+        return nearest_of(self, sources, facilities, k, limit, reverse, threads)
 
     def within(
         self,
@@ -323,7 +324,16 @@ class PreparedSearches(PreparedForm):
         ((2, 10000), 19, [0, 1, 101])
         """
         self._require_lengths("within is")
-        return prepared_within(self, sources, limit, reverse, predecessors, threads)
+        if limit is None:
+            raise RequestError(
+                "within needs a ",
+                Code("limit"),
+                advice=[Text(Code("limit=math.inf"), " returns all that is reached")],
+            )
+        prepared: Any = self  # users have no other
+        return within(
+            prepared, sources, limit, reverse=reverse, predecessors=predecessors, threads=threads
+        )
 
     def _solve(self, **arguments: Any) -> Result:
         """Check the arguments as all calls do, and answer; ``out`` is for what was asked for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +16,26 @@ from kleene.api.arguments import (
     as_vertices,
     make_ask,
 )
-from kleene.api.length_plans import plan_lengths
+from kleene.api.length_plans import USE_SSSP, plan_lengths, require_not_negative
 from kleene.api.number_arguments import as_count
 from kleene.backends.common.limits import as_limit
-from kleene.backends.task import WithinTask
-from kleene.engine.value import run_value
+from kleene.backends.task import WithinAnswer, WithinTask
+from kleene.engine import solve as engine
+from kleene.engine.call import Call, Computation
+from kleene.engine.planned import Planned
+from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
 from kleene.planning.ask import Ask
+from kleene.planning.facts import graph_facts
+from kleene.planning.plan import Plan
 from kleene.results.reach import Reach
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
     from kleene.api.prepared_graph import PreparedGraph
+    from kleene.backends.task import Progress as Report
 
 __all__ = ["search_within", "within"]
 
@@ -109,12 +116,11 @@ def within(
     >>> kl.within(g, [0, 5050], k=3).to_frame().target.tolist()
     [0, 1, 2, 100, 4950, 5049, 5050, 5051]
     """
+    form = None
     if not isinstance(graph, Graph):
         prepared = as_prepared(graph)
         if limit is not None and k is None and not hops and prepared.semiring == "min_plus":
-            return prepared.within(
-                sources, limit, reverse=reverse, predecessors=predecessors, threads=threads
-            )
+            form = prepared
         graph = prepared.graph
     hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
     rows = (
@@ -135,7 +141,7 @@ def within(
         "within", sources=len(rows), predecessors=as_flag(predecessors, "predecessors"),
         threads=threads, device="cpu",
     )  # fmt: skip
-    return search_within(graph, rows, limit, most, hops, reverse, ask, progress)
+    return search_within(graph, rows, limit, most, hops, reverse, ask, progress, form)
 
 
 def search_within(
@@ -147,20 +153,57 @@ def search_within(
     reverse: bool,
     ask: Ask,
     progress: Progress = None,
+    form: PreparedGraph | None = None,
 ) -> Reach:
-    """Plan and run bounded searches from some positions."""
-    several = len(sources) > 1
-    advice = "ask for fewer sources at a time" if several else "use a machine with more memory"
-    plan = plan_lengths(graph, ask, hops, advice)
-    dtype = np.dtype(plan.dtype)
-    bound = as_limit(limit, graph, dtype, hops)
-    work = len(sources) * (graph.n + graph.m)
-    task = WithinTask(
-        graph.transpose() if reverse else graph, sources, bound, most, ask.what.predecessors,
-        dtype, hops or graph.weight_dtype is None, threads_for(work, ask.where.threads),
+    """Plan and run bounded searches from some positions; a prepared graph may find the same."""
+    bounded = _Bounded(hops, "sparse", limit, most, reverse)
+    call = Call(
+        ask, graph, sources, None, None, progress, None, False,
+        form=form, by_form=form is not None, computes=bounded,
     )  # fmt: skip
-    answer, stats = run_value(plan, task, progress=progress)
+    part, plan, stats, _ = engine.solve(call)
+    answer, bound = part.answer
     return Reach(graph, plan, stats, answer, sources, bound, most, hops, reverse)
+
+
+@dataclass(frozen=True)
+class _Bounded(Computation):
+    """Searches that stop at a limit, or after so many vertices."""
+
+    limit: Any
+    most: int | None
+    reverse: bool
+
+    def plan(self, call: Call) -> Planned:
+        """Plan them, on arcs or on a prepared graph; the answer grows with what is reached."""
+        if call.form is not None:
+            require_not_negative(graph_facts(call.graph), "within", USE_SSSP)
+            return Planned(call.form._plan(call.ask, 0))
+        several = len(call.sources) > 1
+        advice = "ask for fewer sources at a time" if several else "use a machine with more memory"
+        return Planned(plan_lengths(call.graph, call.ask, self.hops, advice))
+
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> tuple[WithinAnswer, Any]:
+        """Return what each source reaches, and the limit in the type of the distances."""
+        graph, sources, dtype = call.graph, call.sources, np.dtype(plan.dtype)
+        bound = as_limit(self.limit, graph, dtype, self.hops)
+        paths, threads = call.ask.what.predecessors, call.ask.where.threads
+        if call.form is not None:
+            from kleene.prepared.within import within as within_prepared  # few calls need it
+
+            form: Any = call.form
+            elimination, values = form._parts
+            found = within_prepared(
+                elimination, values, sources, bound, predecessors=paths, reverse=self.reverse,
+                threads=threads, progress=report,
+            )  # fmt: skip
+            return found, bound
+        task = WithinTask(
+            graph.transpose() if self.reverse else graph, sources, bound, self.most, paths, dtype,
+            self.hops or graph.weight_dtype is None,
+            threads_for(len(sources) * (graph.n + graph.m), threads), report,
+        )  # fmt: skip
+        return run_method(plan, task), bound
 
 
 def one_or_more(graph: Graph, vertices: Any, name: str) -> NDArray[Any]:

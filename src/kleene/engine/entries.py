@@ -85,7 +85,7 @@ class Entries(_Collected):
         roots, root_of = np.unique(named, return_inverse=True)
         order = np.argsort(root_of, kind="stable")  # pairs by root
         n = call.graph.n
-        self._step = _rows_together(len(roots), n)
+        self._step = _roots_together(len(roots), n)
         self.writer = _EntriesWriter(order, root_of[order], far[order])
         batch = min(self._step, len(roots))
         # Methods on matrices are open to all sources.
@@ -145,8 +145,8 @@ class _EntriesWriter(Writer):
         return self.pairs[own], values, follow_links(links, row, starts, call.reverse)
 
 
-def _rows_together(count: int, n: int) -> int:
-    """Return how many rows a batch may have: of bounded size, in a quarter of what is free."""
+def _roots_together(count: int, n: int) -> int:
+    """Return how many roots a batch may have: of bounded size, in a quarter of what is free."""
     row = 16 * max(1, n)
     if count * row <= _SMALL:
         return max(1, count)

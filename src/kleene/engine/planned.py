@@ -42,7 +42,7 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
     if ask is None:
         ask = call.ask
     if call.computes is not None:
-        return call.computes.plan(call._replace(ask=ask))
+        return call.computes.plan(call if ask is call.ask else call._replace(ask=ask))
     form = call.form
     if form is not None and (call.by_form or form._answers(ask)):
         if call.pairs is not None:

@@ -49,19 +49,21 @@ class Reduction(NamedTuple):
         ``beside`` are bytes that the caller keeps of the rows.
         On a cluster, rows are computed by one thread each unless the call says otherwise.
         """
-        wanted = call.ask.where.threads
         plan, looked = planned_rows(call)
-        item = np.dtype(plan.dtype).itemsize
-        if call.on is not None:
-            threads = wanted or 1
-            plan = show(replace(plan, memory=plan.memory + beside))
-            return cls(call, plan, rows_together(call.graph.n, item, 1), threads, looked)
-        plan, matrix = _with_matrix(call, plan)
+        if call.on is None:
+            plan = _with_matrix(call, plan)
         plan = show(replace(plan, memory=plan.memory + beside))
+        return cls.planned(call, plan, looked)
+
+    @classmethod
+    def planned(cls, call: Call, plan: Plan, looked: float = 0.0) -> Reduction:
+        """Take a call with its plan, whose memory includes the matrix."""
+        wanted, n, item = call.ask.where.threads, call.graph.n, np.dtype(plan.dtype).itemsize
+        if call.on is not None:
+            return cls(call, plan, rows_together(n, item, 1), wanted or 1, looked)
         threads = plan.threads if wanted is None else wanted
-        step = rows_together(call.graph.n, item, threads)
-        rows = len(call.sources) * call.graph.n * item
-        if matrix and rows <= memory_for(rows):  # all rows are computed together
+        step, rows = rows_together(n, item, threads), len(call.sources) * n * item
+        if fills_matrix(plan) and rows <= memory_for(rows):  # all rows are computed together
             step = max(step, len(call.sources))
         return cls(call, plan, step, threads, looked)
 
@@ -135,10 +137,10 @@ def planned_rows(call: Call) -> Planned:
     return planned(call, call.ask.but(predecessors=False, given=True, keep="host"))
 
 
-def _with_matrix(call: Call, plan: Plan) -> tuple[Plan, bool]:
-    """Return the plan, and whether it fills a matrix, which is small enough."""
+def _with_matrix(call: Call, plan: Plan) -> Plan:
+    """Return a plan that fills no matrix, or a small one, whose bytes it counts."""
     if not fills_matrix(plan):
-        return plan, False
+        return plan
     n, item = call.graph.n, np.dtype(plan.dtype).itemsize
     arrays = sum(array.nbytes for array in call.graph.csr if array is not None)
     rows = item * n * len(call.sources)
@@ -146,5 +148,5 @@ def _with_matrix(call: Call, plan: Plan) -> tuple[Plan, bool]:
     if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
         plan = planned_rows(call._replace(ask=call.ask.but(in_batches=True))).plan
         if not fills_matrix(plan):  # as it does on a GPU where weights are negative
-            return plan, False
-    return replace(plan, memory=plan.memory + rows), True
+            return plan
+    return replace(plan, memory=plan.memory + rows)

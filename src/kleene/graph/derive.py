@@ -16,6 +16,7 @@ from kleene.graph.construct import from_rows
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import adopt, frozen
 from kleene.graph.rows import EdgeRows, require_rows
+from kleene.graph.statistics import Statistics
 from kleene.graph.table_index import in_order
 from kleene.graph.weight_names import without_numbers_left
 from kleene.system.machine import threads_for
@@ -23,7 +24,7 @@ from kleene.system.machine import threads_for
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["reweight", "subgraph", "symmetrise"]
+__all__ = ["reweight", "subgraph", "symmetrise", "with_root"]
 
 Array = NDArray[Any]
 
@@ -100,6 +101,26 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
         positions=None if graph.positions is None else adopt(graph.positions[chosen]),
         rows=None if graph.rows is None else graph.rows.select(new_position),
     )
+
+
+def with_root(graph: Graph, ends: Array, hops: bool = False, reverse: bool = False) -> Graph:
+    """Return the arcs, and those of a root: one more vertex, the last, joined to some vertices.
+
+    A search from the root finds the nearest of these. Its arcs have length zero; a graph without
+    weights gets ones. With ``hops`` there are no weights, and its arcs count like all others. With
+    ``reverse``, all other arcs are reversed.
+    """
+    searched = graph.transpose() if reverse else graph
+    heads = np.unique(ends).astype(graph.id_dtype)
+    weights = None
+    if not hops:
+        own = np.ones(graph.m, np.int32) if searched.weights is None else searched.weights
+        weights = adopt(np.append(own, np.zeros(len(heads), own.dtype)))
+    offsets = np.append(searched.offsets, graph.m + len(heads))
+    made = type(graph)(CSR(adopt(offsets), adopt(np.append(searched.neighbors, heads)), weights))
+    if not hops:  # paths are as long, in both directions: values have the type of other calls
+        made.__dict__["stats"] = Statistics(made, graph.stats.path_bound)
+    return made
 
 
 def _outgoing(graph: Graph, vertices: Array) -> tuple[Array, Array]:

@@ -40,8 +40,10 @@ class Statistics:
     (-2, 7, 2, False)
     """
 
-    def __init__(self, graph: Storage) -> None:
+    def __init__(self, graph: Storage, path_bound: int | float | None = None) -> None:
         self._graph = graph
+        if path_bound is not None:  # known before
+            self.path_bound = path_bound
 
     def is_shown(self, name: str) -> bool:
         """Return whether a display shows this statistic: it is known, or the graph is small."""

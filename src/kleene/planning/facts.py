@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,10 @@ class Facts:
 _shared_facts = lru_cache(maxsize=256)(Facts)
 
 
+#: The name of a type; NumPy takes 2 us to make it.
+_name_of: Callable[[np.dtype[Any]], str] = lru_cache(maxsize=64)(str)
+
+
 def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     """Collect what a plan needs to know of this graph; for hop counts, without its weights."""
     n, m = graph.n, graph.m
@@ -57,7 +62,7 @@ def graph_facts(graph: Graph, hops: bool = False) -> Facts:
     return _shared_facts(
         n,
         m,
-        None if dtype is None else str(dtype),
+        None if dtype is None else _name_of(dtype),
         stats.min_weight,
         stats.max_weight,
         stats.path_bound,

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
+from kleene.graph.derive import with_root
 from kleene.graph.no_path import no_path
-from kleene.interop.csgraph.solve import NULL, Ours, rooted, solve
+from kleene.interop.csgraph.solve import NULL, Ours, solve
 
 __all__ = ["nearest_source", "within_limit"]
 
@@ -61,7 +62,7 @@ def nearest_source(
         return (far, none, none.copy()) if keep_predecessors else far
     root = np.array([n], np.int32)
     distances, predecessors = within_limit(
-        rooted(graph, sources), root, keep_predecessors, limit, ours
+        with_root(graph, sources), root, keep_predecessors, limit, ours
     )
     lengths = distances[0, :n]
     if predecessors is None:

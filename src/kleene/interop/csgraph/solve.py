@@ -12,13 +12,13 @@ from kleene.api.apsp import apsp
 from kleene.api.bfs import bfs
 from kleene.api.sssp import sssp
 from kleene.graph import Graph
-from kleene.graph.forms import CSR
+from kleene.graph.derive import with_root
 from kleene.graph.frozen import adopt
 from kleene.graph.no_path import no_path
 from kleene.graph.path_room import holds
 from kleene.system.machine import threads_for
 
-__all__ = ["NULL", "Ours", "may_overflow", "require_no_cycle", "rooted", "solve"]
+__all__ = ["NULL", "Ours", "may_overflow", "require_no_cycle", "solve"]
 
 Array = NDArray[Any]
 
@@ -89,22 +89,10 @@ def may_overflow(graph: Graph, ours: Ours) -> bool:
     return not holds(float64, graph.stats.path_bound) and ours.dtype in (None, float64)
 
 
-def rooted(graph: Graph, sources: Array) -> Graph:
-    """Return the graph with one vertex more, from which arcs of no length lead to the sources."""
-    ends = np.unique(sources).astype(graph.neighbors.dtype)
-    offsets = np.append(graph.offsets, graph.m + len(ends))
-    weights = graph.weights
-    if weights is None:
-        weights = np.ones(graph.m, np.int32)
-    lengths = np.concatenate([weights, np.zeros(len(ends), weights.dtype)])
-    heads = np.concatenate([graph.neighbors, ends])
-    return Graph(CSR(*map(adopt, (offsets, heads, lengths))))
-
-
 def require_no_cycle(graph: Graph, ours: Ours) -> None:
     """Raise if there is a negative cycle anywhere, whether a source leads to it or not."""
     if graph.stats.negative:
-        everywhere = rooted(graph, np.arange(graph.n))
+        everywhere = with_root(graph, np.arange(graph.n))
         sssp(everywhere, graph.n, predecessors=False, device=ours.device, threads=ours.threads)
 
 

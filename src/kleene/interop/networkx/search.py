@@ -23,6 +23,7 @@ from kleene.api.execution import solve
 from kleene.api.sssp import sssp
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
+from kleene.graph.derive import with_root
 from kleene.interop.networkx.graph import Arcs
 from kleene.system.machine import as_threads, threads_for
 
@@ -135,7 +136,7 @@ def _distances(arcs: Arcs, sources: list[int], limit: float | None, target: int 
     """Return the distance of every node from the nearest source."""
     graph, start = arcs.graph, sources[0]
     if len(sources) > 1:
-        graph, start = _with_root(arcs, sources), arcs.n
+        graph, start = with_root(graph, np.array(sources)), arcs.n
     elif arcs.weights is None:
         out = np.empty(arcs.n, dtype=np.int32)
         _solve(bfs, graph, start, limit=limit, targets=_one(target), out=out)
@@ -151,16 +152,6 @@ def _distances(arcs: Arcs, sources: list[int], limit: float | None, target: int 
 
 def _one(target: int | None) -> list[int] | None:
     return None if target is None else [target]
-
-
-def _with_root(arcs: Arcs, sources: list[int]) -> Graph:
-    """Return the graph with one more node and zero-weight arcs from it to the sources."""
-    weights = np.ones(len(arcs.neighbors), np.int64) if arcs.weights is None else arcs.weights
-    return Graph.from_csr(
-        np.append(arcs.offsets, arcs.offsets[-1] + len(sources)),
-        np.append(arcs.neighbors, np.array(sources, dtype=np.int32)),
-        np.append(weights, np.zeros(len(sources), dtype=weights.dtype)),
-    )
 
 
 def _added_arc_by_arc(graph: Graph, **options: Any) -> Any:
