@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 
 from kleene.engine.call import Call
 from kleene.graph import Graph
-from kleene.graph.incoming import IncomingArcs
+from kleene.graph.incoming import PULLING, IncomingArcs
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, plan_call, with_notes
@@ -116,7 +116,7 @@ def show(plan: Plan) -> Plan:
 def show_call(call: Call, made: Planned | None = None) -> NoReturn:
     """End a path call that is explained, with its plan and what will become of incoming arcs."""
     plan = (made or planned(call)).plan
-    if plan.problem == "bfs" and call.on is None:
+    if plan.method in PULLING and call.on is None:
         graph = call.graph.transpose() if call.reverse else call.graph
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = with_notes(plan, outlook) if outlook else plan

@@ -149,7 +149,7 @@ class Plan:
 
 def with_notes(plan: Plan, *notes: str) -> Plan:
     """Return a plan with more reasons: what showed while the call ran."""
-    return replace(plan, reasons=(*plan.reasons, *notes))
+    return replace(plan, reasons=(*plan.reasons, *filter(None, notes)))
 
 
 def plan_call(facts: Facts, ask: Ask) -> Plan:
