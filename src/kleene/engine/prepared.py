@@ -47,7 +47,6 @@ class PreparedForm:
     graph: Graph
     _elimination: Elimination
     _customization: Customization
-    _makes: tuple[PartForm, ...] = ("rows", "block", "entries")
 
     def __init__(
         self, graph: Graph, elimination: Elimination, customization: Customization
@@ -85,14 +84,14 @@ class PreparedForm:
 
     # ---- what the engine asks ------------------------------------------------------------
 
-    def _answers(self, ask: Ask) -> bool:
-        """Return whether this has what a call asks for.
+    def _answers(self, ask: Ask) -> tuple[PartForm, ...]:
+        """Return what the parts of an answer to a call may be: pairs climb on the CPU only.
 
-        All else is a search in the original graph: with a limit, by another method, on another
+        None is a search in the original graph: with a limit, by another method, on another
         device, in another type or semiring, or with predecessors that are the same in every run.
         """
         what, where = ask.what, ask.where
-        return (
+        has = (
             what.problem != "bfs"
             and where.method in ("auto", "prepared")
             and where.device in ("auto", *DEVICES)
@@ -100,6 +99,9 @@ class PreparedForm:
             and (what.dtype is None or what.dtype == str(self.dtype))  # str takes 2 us
             and not (what.limited or what.deterministic or where.options)
         )
+        if not has:
+            return ()
+        return ("rows", "block", "entries") if _device(ask) == "cpu" else ("rows", "block")
 
     def _plan(self, ask: Ask, entries: int) -> Plan:
         """Return the plan of an answer with so many values; raise if they do not fit in memory."""

@@ -219,7 +219,7 @@ class Memory(NamedTuple):
 
 
 def _device(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
-    return Decision("device", *choose_device(facts, ask, machine))
+    return ask.decided("device") or Decision("device", *choose_device(facts, ask, machine))
 
 
 def _method(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
