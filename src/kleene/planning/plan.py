@@ -9,7 +9,7 @@ same function, ``plan_call``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
@@ -39,10 +39,12 @@ from kleene.system.machine import Machine
 __all__ = [
     "FEWER_ROWS",
     "IN_A_FILE",
+    "Memory",
     "Plan",
     "check_semantics",
     "make_plan",
     "plan_call",
+    "refuse_memory",
     "with_notes",
 ]
 
@@ -209,8 +211,14 @@ class Memory(NamedTuple):
 
     needed: int
     available: int | None  # None where it was not asked for
-    device: int  # on each GPU
-    rounds: Rounds | None
+    device: int = 0  # on each GPU
+    rounds: Rounds | None = None
+
+    @classmethod
+    def of(cls, needed: int, machine: Machine, mapped: int = 0) -> Memory:
+        """Return what a call takes, beside mapped files; small calls do not ask what there is."""
+        asks = machine.limited or needed + mapped >= _SMALL
+        return cls(needed, machine.free_memory() if asks else None)
 
     @property
     def short(self) -> bool:
@@ -291,19 +299,18 @@ def _memory(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
     answer = _answer_bytes(size, ask, method)
     if made["blocks"].choice:  # one is written while the next one is computed
         answer = 2 * _answer_bytes(size, ask.but(given=False), method)
-    memory = answer + workspace + chosen  # a kept answer is copied when it is read
+    needed = answer + workspace + chosen  # a kept answer is copied when it is read
     mapped = size.item * size.sources * size.n if ask.output.given and ask.output.block_rows else 0
-    asks = machine.limited or memory + mapped >= _SMALL
-    available = machine.free_memory() if asks else None
-    rounds = plan_rounds(facts, ask, method, size, machine, memory + mapped, available)
+    memory = Memory.of(needed, machine, mapped)._replace(device=on_each)
+    rounds = plan_rounds(facts, ask, method, size, machine, needed + mapped, memory.available)
     if rounds is None:
-        return Decision("memory", Memory(memory, available, on_each, None))
+        return Decision("memory", memory)
     block = size._replace(sources=min(size.sources, ask.output.block_rows))
-    memory = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
+    needed = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
     if len(made["devices"].choice) > 1:
         alone = "one device: rounds through files use one"
         made["devices"] = Decision("devices", made["devices"].choice[:1], alone)
-    return Decision("memory", Memory(memory, available, on_each, rounds), rounds.reason)
+    return Decision("memory", memory._replace(needed=needed, rounds=rounds), rounds.reason)
 
 
 #: The decisions, in order; reasons are printed in this order.
@@ -378,12 +385,11 @@ def _answer_bytes(size: Size, ask: Ask, method: Method) -> int:
 
 
 def _require_memory(memory: Memory, size: Size, facts: Facts, ask: Ask, made: Made) -> NoReturn:
-    assert memory.available is not None
     method, dtype = made["method"].choice, made["dtype"].choice
     narrower = {"float64": "float32", "int64": "int32"}.get(str(dtype))
     fits = narrower is not None and holds(np.dtype(narrower), facts.path_bound)
     several, in_memory = size.sources > 1, not (ask.output.given or ask.output.block_rows)
-    samples = _fitting_samples(memory.needed - memory.available, size, method)
+    samples = _fitting_samples(memory.needed - (memory.available or 0), size, method)
     if ask.output.given and not ask.output.block_rows:  # fewer rows save work only
         several = samples > 0
     possible = {
@@ -393,9 +399,19 @@ def _require_memory(memory: Memory, size: Size, facts: Facts, ask: Ask, made: Ma
         "predecessors": (ask.what.predecessors, Code("predecessors=False")),
         "dtype": (fits, Code(f"dtype={narrower!r}")),
     }
-    advice = [text for name, (saves, text) in possible.items() if saves and ask.advises(name)]
+    refuse_memory(
+        memory, ask, size.n, {name: text for name, (saves, text) in possible.items() if saves}
+    )
+
+
+def refuse_memory(
+    memory: Memory, ask: Ask, n: int, possible: Mapping[str, Text | Code]
+) -> NoReturn:
+    """Raise the error of a call that does not fit; ``possible`` are keywords that make it fit."""
+    assert memory.available is not None
+    advice = [text for name, text in possible.items() if ask.advises(name)]
     raise MemoryBudgetError(
-        f"{ask.what.problem} on {size.n:,} vertices needs {format_bytes(memory.needed)} and "
+        f"{ask.what.problem} on {n:,} vertices needs {format_bytes(memory.needed)} and "
         f"{format_bytes(memory.available)} are available",
         advice=advice or ["a machine with more memory"],
         needed=memory.needed,
