@@ -188,7 +188,7 @@ def make_plan(facts: Facts, ask: Ask, machine: Machine) -> Plan:
     if ask.where.threads is None:
         ask = ask.but(threads=machine.cores)
     while True:
-        made: Made = {}
+        made: dict[str, Decision] = {}
         for decide in DECIDE:
             decision = decide(facts, ask, machine, made)
             made[decision.name] = decision
@@ -203,7 +203,7 @@ def make_plan(facts: Facts, ask: Ask, machine: Machine) -> Plan:
 
 
 #: The decisions so far, by name.
-Made = dict[str, Decision]
+Made = Mapping[str, Decision]
 
 
 class Memory(NamedTuple):
@@ -239,7 +239,7 @@ def _dtype(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
 
 
 def _devices(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
-    """Decide which devices share the work; rounds through files use one."""
+    """Decide which devices share the work."""
     device, method = made["device"].choice, made["method"].choice
     return Decision("devices", *choose_devices(facts, ask, machine, device, method))
 
@@ -307,15 +307,22 @@ def _memory(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
         return Decision("memory", memory)
     block = size._replace(sources=min(size.sources, ask.output.block_rows))
     needed = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
-    if len(made["devices"].choice) > 1:
-        alone = "one device: rounds through files use one"
-        made["devices"] = Decision("devices", made["devices"].choice[:1], alone)
     return Decision("memory", memory._replace(needed=needed, rounds=rounds), rounds.reason)
 
 
-#: The decisions, in order; reasons are printed in this order.
+def _devices_of_rounds(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Decide again which devices share the work: rounds through files use one."""
+    devices: Decision = made["devices"]
+    if made["memory"].choice.rounds is None or len(devices.choice) < 2:
+        return devices
+    return Decision("devices", devices.choice[:1], "one device: rounds through files use one")
+
+
+#: The decisions, in order; reasons are printed in this order. One that is made again takes the place
+#: of the first.
 DECIDE: tuple[Callable[[Facts, Ask, Machine, Made], Decision], ...] = (
     _device, _method, _dtype, _devices, _preparation, _size, _keep, _predecessors, _blocks, _memory,
+    _devices_of_rounds,
 )  # fmt: skip
 
 
