@@ -58,7 +58,7 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
     plan, looked = planned(searched, no_rows)
     method = find(plan.problem, plan.method, plan.device)
     if plan.method == "prepared" and ask.where.device == "auto" and plan.device != "cpu":
-        plan, looked = planned(searched, no_rows._replace(frozen=(*ask.frozen, _CLIMBING)))
+        plan, looked = planned(searched, no_rows.freeze(_CLIMBING))
         method = find(plan.problem, plan.method, plan.device)
     if method is None or "entries" not in method.makes:
         return None

@@ -177,6 +177,6 @@ def planned_for_workers(plan: Plan, ask: Ask, facts: Facts) -> Plan:
     method = plan.method
     if ask.where.method != "auto" or not find(plan.problem, method, device):
         searched = replace(facts, prepared=_NOT_PREPARED)  # the client decided not to prepare it
-        row, why = choose_method(searched, ask._replace(frozen=(ARC_BY_ARC,)), device)
+        row, why = choose_method(searched, ask.freeze(ARC_BY_ARC), device)
         method, reasons = row.name, (reasons[0], why, *reasons[2:])
     return replace(plan, device=device, devices=ask.where.devices, method=method, reasons=reasons)

@@ -318,8 +318,8 @@ def _devices_of_rounds(facts: Facts, ask: Ask, machine: Machine, made: Made) -> 
     return Decision("devices", devices.choice[:1], "one device: rounds through files use one")
 
 
-#: The decisions, in order; reasons are printed in this order. One that is made again takes the place
-#: of the first.
+#: The decisions, in order; reasons are printed in this order. One that is made again takes the
+#: place of the first.
 DECIDE: tuple[Callable[[Facts, Ask, Machine, Made], Decision], ...] = (
     _device, _method, _dtype, _devices, _preparation, _size, _keep, _predecessors, _blocks, _memory,
     _devices_of_rounds,
@@ -411,9 +411,7 @@ def _require_memory(memory: Memory, size: Size, facts: Facts, ask: Ask, made: Ma
     )
 
 
-def refuse_memory(
-    memory: Memory, ask: Ask, n: int, possible: Mapping[str, Text | Code]
-) -> NoReturn:
+def refuse_memory(memory: Memory, ask: Ask, n: int, possible: Mapping[str, str]) -> NoReturn:
     """Raise the error of a call that does not fit; ``possible`` are keywords that make it fit."""
     assert memory.available is not None
     advice = [text for name, text in possible.items() if ask.advises(name)]
