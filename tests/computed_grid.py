@@ -37,12 +37,12 @@ class ComputedGrid:
         return f"grid {self.side}"
 
     def _answers(self, ask: Ask) -> tuple[PartForm, ...]:
-        return ("rows",) if ask.what.problem == "sssp" and not ask.what.limited else ()
+        return () if ask.what.limited or ask.what.problem not in ("bfs", "sssp") else ("rows",)
 
     def _plan(self, ask: Ask, entries: int) -> Plan:
         return Plan(
-            "sssp", "computed", "cpu", "min_plus", "int32", 1, 4 * entries, None, ("computed",),
-            form="grid",
+            ask.what.problem, "computed", "cpu", "min_plus", "int32", 1, 4 * entries, None,
+            ("computed",), form="grid",
         )  # fmt: skip
 
     def _compute(self, call: Call, plan: Plan, memory: Array | None, report: Any) -> Part:
