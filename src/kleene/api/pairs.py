@@ -56,10 +56,10 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
     )
     searched = call._replace(form=None)
     plan, looked = planned(searched, no_rows)
-    method = find(plan.problem, plan.method, plan.device)
     if plan.method == "prepared" and ask.where.device == "auto" and plan.device != "cpu":
-        plan, looked = planned(searched, no_rows.freeze(_CLIMBING))
-        method = find(plan.problem, plan.method, plan.device)
+        plan, again = planned(searched, no_rows.freeze(_CLIMBING))
+        looked += again
+    method = find(plan.problem, plan.method, plan.device)
     if method is None or "entries" not in method.makes:
         return None
     from kleene.engine.prepared import prepared_form
