@@ -54,7 +54,8 @@ def solve(
         lacking = IncomingArcs.lacking(graph)
         if lacking is not None and made is None:
             lacking.prepare(graph)
-            plan = planned(call).plan  # it knows which arcs there are
+            if graph.has_csc:
+                plan = planned(call).plan
     limit = call.limit
     if limit is not None:
         limit = as_limit(limit, call.graph, np.dtype(plan.dtype), plan.problem == "bfs")
