@@ -35,7 +35,7 @@ from kleene.engine.planned import (
 )
 from kleene.engine.work import fills_matrix
 from kleene.errors import Code, RequestError, StoreError
-from kleene.planning.ask import ARC_BY_ARC, IN_BATCHES, ROUNDS_BEGUN, Ask
+from kleene.planning.ask import ARC_BY_ARC, IN_BATCHES, ROUNDS_BEGUN, Ask, Decision
 from kleene.planning.cost_model import count_sources
 from kleene.planning.device_choice import choose_device, require_device_name
 from kleene.planning.dtype_choice import choose_dtype
@@ -304,7 +304,8 @@ def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
     there = any(find(problem, begun_by, device) for device in names)
     searches = any(row.order == "arc by arc" for row in methods(problem) if row.name == begun_by)
     if there or not searches:
-        return ask.but(method=begun_by)
+        why = f"{begun_by}: the store was begun by it"
+        return ask.but(method=begun_by).freeze(Decision("method", begun_by, why))
     return ask.freeze(IN_BATCHES, ARC_BY_ARC)
 
 
