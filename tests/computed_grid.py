@@ -13,6 +13,7 @@ from kleene.backends.answer import Answer
 from kleene.engine.call import Call, Part
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
+from kleene.registry.method import PartForm
 
 Array = NDArray[Any]
 
@@ -23,7 +24,6 @@ class ComputedGrid:
     dtype = np.dtype(np.int32)
     id_dtype = np.dtype(np.int32)
     weight_dtype, device, has_csc = None, "cpu", False
-    _makes = ("rows",)
 
     def __init__(self, side: int) -> None:
         self.side, self.n, self.m = side, side * side, 4 * side * (side - 1)
@@ -36,13 +36,13 @@ class ComputedGrid:
     def _digest(self) -> str:
         return f"grid {self.side}"
 
-    def _answers(self, ask: Ask) -> bool:
-        return ask.what.problem == "sssp" and not ask.what.limited
+    def _answers(self, ask: Ask) -> tuple[PartForm, ...]:
+        return () if ask.what.limited or ask.what.problem not in ("bfs", "sssp") else ("rows",)
 
     def _plan(self, ask: Ask, entries: int) -> Plan:
         return Plan(
-            "sssp", "computed", "cpu", "min_plus", "int32", 1, 4 * entries, None, ("computed",),
-            form="grid",
+            ask.what.problem, "computed", "cpu", "min_plus", "int32", 1, 4 * entries, None,
+            ("computed",), form="grid",
         )  # fmt: skip
 
     def _compute(self, call: Call, plan: Plan, memory: Array | None, report: Any) -> Part:

@@ -231,7 +231,7 @@ def machine_of(name: str) -> Any:
 
 def plan_of(graph: str, machine: str, problem: str, asked: dict[str, Any], step: str) -> object:
     """Plan a call by the planner itself, for facts alone."""
-    from kleene.planning.ask import ARC_BY_ARC, Ask
+    from kleene.planning.ask import ARC_BY_ARC, IN_BATCHES, ROUNDS_BEGUN, Ask
     from kleene.planning.facts import Facts
     from kleene.planning.plan import make_plan
     from kleene.prepared.known import Known
@@ -242,11 +242,10 @@ def plan_of(graph: str, machine: str, problem: str, asked: dict[str, Any], step:
         facts = replace(facts, csc=True, device="cuda", placed="cuda")
     elif step:
         facts = replace(facts, prepared=Known(*PREPARED[step]))
-    named = {"out": "given", "by_rows": "in_batches"}
-    fields = {named.get(name, name): value for name, value in asked.items()}
-    order = (ARC_BY_ARC,) if fields.pop("arc_by_arc", False) else ()
-    ask = Ask.of(problem, **fields)._replace(frozen=order)
-    return make_plan(facts, ask, machine_of(machine))
+    frozen = {"arc_by_arc": ARC_BY_ARC, "by_rows": IN_BATCHES, "rounds_begun": ROUNDS_BEGUN}
+    decided = [decision for name, decision in frozen.items() if asked.get(name)]
+    fields = {"given" if name == "out" else name: asked[name] for name in asked.keys() - frozen}
+    return make_plan(facts, Ask.of(problem, **fields).freeze(*decided), machine_of(machine))
 
 
 def replace_machine() -> None:

@@ -371,6 +371,14 @@ def test_a_new_form_answers_rows_into_any_sink(anywhere: Any, tmp_path: Path) ->
     assert sums == {first: WANTED[first : first + 2].sum() for first in (0, 2, 4)}
 
 
+def test_a_new_form_that_counts_hops_has_no_incoming_arcs() -> None:
+    form = ComputedGrid(SIDE)
+    form.m = 2**20  # arcs that searches would gain by
+    call = call_on(form, reverse=True)
+    call = call._replace(ask=call.ask.but(problem="bfs"))
+    assert np.array_equal(solve(call).answer.answer.values, WANTED)
+
+
 @pytest.mark.parametrize("suffix", ["npy", "zarr"])
 def test_a_new_form_goes_to_a_store(
     anywhere: Any, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch

@@ -206,6 +206,9 @@ def test_a_store_of_another_call_is_refused(
         ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-1]))
     before = sorted(tmp_path.rglob("*"))
     assert kl.explain(GRID, "apsp", out=path, **asked).method == "johnson"
+    resumed = kl.explain(GRID, "apsp", out=path, **{**asked, "method": "auto"})
+    assert resumed.method == "johnson"
+    assert ("johnson: the store was begun by it" in resumed.reasons) != finished
     for other in ({"limit": 3}, {"reverse": True}):
         with pytest.raises(kl.StoreError, match="belongs to other work") as foreseen:
             kl.explain(GRID, "apsp", out=path, **asked, **other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -119,6 +120,7 @@ def test_other_methods_and_thin_or_small_graphs_are_left_alone() -> None:
     g = rmat(False)
     kl.bfs(g, hub(g), method="frontier")
     assert not g.has_csc
+    assert "incoming arcs:" not in str(kl.explain(g, "bfs", method="frontier"))
     grid = kl.generate.grid(200, 200)
     roads = kl.Graph.from_csr(grid.offsets, grid.neighbors)
     small = kl.Graph.from_edges([0, 1], [1, 0])
@@ -219,3 +221,25 @@ def test_a_copy_on_a_device_shares_arcs_and_not_the_account() -> None:
     assert placed.placed.lengths(np.dtype(np.float32), incoming=True) is placed.placed.lengths(
         np.dtype(np.float32)
     )
+
+
+# ---- stores -------------------------------------------------------------------------------------
+
+
+def test_a_finished_store_is_read_without_incoming_arcs(tmp_path: Path) -> None:
+    g, out = rmat(False), tmp_path / "d.zarr"
+    begun = kl.bfs(g, sources=[0, 1, 2], out=out)
+    assert SYMMETRIC in str(begun.plan)
+    other = kl.Graph.from_csr(g.offsets, g.neighbors, g.weights)
+    read = kl.bfs(other, sources=[0, 1, 2], out=out)
+    assert "read from" in str(read.plan)
+    assert SYMMETRIC not in str(read.plan)
+    assert not other.has_csc
+    assert np.array_equal(read.distances, begun.distances)
+
+
+def test_methods_that_do_not_pull_leave_them_alone() -> None:
+    g = rmat(False)
+    plan = kl.bfs(g, hub(g), device="reference").plan
+    assert "incoming arcs:" not in str(plan)
+    assert not g.has_csc

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.errors import DeviceError, GraphError, MemoryBudgetError, RequestError
+from kleene.planning import plan as planning
 from kleene.planning.ask import Ask
 from kleene.planning.cost_model import gpu_cost
 from kleene.planning.facts import Facts
@@ -332,6 +334,21 @@ def test_refusals(
     with pytest.raises(error) as caught:
         make_plan(replace(SMALL, **facts), Ask.of(**{"problem": "sssp", **request_}), BOX)
     assert message in str(caught.value)
+
+
+def test_a_decision_changes_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reading(decide: Any) -> Any:
+        return lambda facts, ask, box, made: decide(facts, ask, box, MappingProxyType(made))
+
+    monkeypatch.setattr(planning, "DECIDE", tuple(map(reading, planning.DECIDE)))
+    box = replace(BOX, memory=2**33, devices=("cuda", "cpu"), gpus=2)
+    large = replace(SMALL, n=40_000, m=4 * 10**8)
+    both = {"device": "cuda", "devices": ("cuda:0", "cuda:1"), "method": "tiled"}
+    made = plan("apsp", large, box, block_rows=512, **both)
+    assert made.rounds is not None
+    assert made.devices == ("cuda:0",)
+    at = [reason.partition(":")[0] for reason in made.reasons]
+    assert at.index("one device") < at.index("rounds")
 
 
 def test_unknown_memory_refuses_nothing() -> None:

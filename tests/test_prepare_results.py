@@ -16,6 +16,7 @@ import pytest
 from prepared_town import STREETS, TOWN, length_of, same
 
 import kleene as kl
+from kleene.planning.plan import FEWER_ROWS, IN_A_FILE
 from kleene.prepared import order
 from kleene.prepared.cache import Preparation
 from kleene.prepared.rows import PreparedRows
@@ -72,12 +73,17 @@ def test_tables_of_matrices_take_some_rows_at_a_time(monkeypatch: pytest.MonkeyP
 def test_whole_rows_are_refused_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     p = kl.prepare(kl.generate.grid(60, 60))
     r = p.matrix(range(3600), [1, 2])
-    monkeypatch.setattr("kleene.graph.checks.available_memory", lambda: 2**20)
-    with pytest.raises(kl.MemoryBudgetError, match="ask for fewer sources"):
-        _ = r.predecessors
+    with monkeypatch.context() as short:
+        short.setattr("kleene.graph.checks.available_memory", lambda: 2**20)
+        with pytest.raises(kl.MemoryBudgetError, match="ask for fewer sources"):
+            _ = r.predecessors
     assert r.path(5, 1)[-1] == 1
-    with pytest.raises(kl.MemoryBudgetError, match="what makes it fit"):
-        p.trees(list(range(3600)) * 3)
+    monkeypatch.setenv("KLEENE_MEMORY", "1M")
+    with pytest.raises(kl.MemoryBudgetError, match="what makes it fit") as refused:
+        p.trees(range(100))
+    assert refused.value.available == 2**20
+    assert [text for _, text in refused.value.advice] == [FEWER_ROWS, IN_A_FILE]
+    assert p.tree(0).plan.available == 2**20
 
 
 def test_spoiled_matrices_are_refused() -> None:

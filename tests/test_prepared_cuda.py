@@ -30,7 +30,9 @@ from kleene.backends.cuda.prepared_device import place_elimination
 from kleene.backends.cuda.prepared_layout import piece_layout
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.tuning import prepared as tuning
+from kleene.engine import prepared as engine_prepared
 from kleene.errors import NegativeCycleError
+from kleene.planning import plan
 from kleene.prepared.customization import customize
 from kleene.prepared.elimination import eliminate
 
@@ -256,6 +258,29 @@ def test_a_prepared_graph_answers_on_a_device() -> None:
     assert trees.verify()
     with pytest.raises(kl.RequestError, match="no device 'abacus'"):
         p.matrix([3], [4], device="abacus")
+
+
+def test_pairs_run_where_their_plan_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They climb on the CPU; on a device that was asked for, the rows of their ends are swept."""
+    g = sample(90)
+    p, asked = kl.prepare(g), [(3, 7), (80, 0), (5, 5), (3, 0)]
+    here = kl.sssp(p, pairs=asked)
+    assert here.plan.device == "cpu"
+    called: dict[str, Any] = {"prepared": (p, {}), "method": (g, {"method": "prepared"})}
+    with monkeypatch.context() as climbs:
+        climbs.setattr(engine_prepared, "answer_by_climbs", lambda *_: pytest.fail("it climbs"))
+        for about, options in called.values():
+            there = kl.sssp(about, pairs=asked, device=DEVICE, **options)
+            assert (there.plan.method, there.plan.device) == ("prepared", DEVICE)
+            np.testing.assert_array_equal(there.distances, here.distances)
+            assert there.verify()
+    # Where a device would pay for the rows, pairs need none.
+    monkeypatch.setattr(plan, "choose_device", lambda *_: (DEVICE, f"device {DEVICE}: it pays"))
+    assert kl.explain(g, "sssp", sources=[3, 5], method="prepared").device == DEVICE
+    chosen = kl.sssp(g, pairs=asked, method="prepared")
+    assert chosen.plan.device == "cpu"
+    assert "device cpu: pairs of a prepared graph climb there" in str(chosen.plan)
+    np.testing.assert_array_equal(chosen.distances, here.distances)
 
 
 def test_answers_of_a_prepared_graph_stay_on_the_device() -> None:

@@ -15,11 +15,13 @@ from kleene.engine.call import Call
 from kleene.engine.entries import Climbs, Entries
 from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
-from kleene.planning.ask import Output
+from kleene.planning.ask import Decision, Output
 from kleene.registry import find
 from kleene.results.pairs import PairsResult
 
 __all__ = ["solve_pairs"]
+
+_CLIMBING = Decision("device", "cpu", "device cpu: pairs of a prepared graph climb there")
 
 
 def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
@@ -30,9 +32,10 @@ def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     if not call.rows:
         runner = None  # there is nothing to send
     own, plan = call, None
-    if form is None or "entries" not in form._makes or not form._answers(ask):
+    has = () if form is None else form._answers(ask)
+    if "entries" not in has:
         ends = len(np.unique(call.pairs[0])), len(np.unique(call.pairs[1]))
-        climbs = _prepared_here(call, min(ends)) if call.on is None else None
+        climbs = None if has or call.on is not None else _prepared_here(call, min(ends))
         if climbs is None:
             sink = Entries(call, ends)
             made = solve(sink.rows, sink, None, runner, title)
@@ -51,7 +54,11 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
     no_rows = ask._replace(
         what=what._replace(sources=roots, predecessors=False), output=Output(given=True)
     )
-    plan, looked = planned(call._replace(form=None), no_rows)
+    searched = call._replace(form=None)
+    plan, looked = planned(searched, no_rows)
+    if plan.method == "prepared" and ask.where.device == "auto" and plan.device != "cpu":
+        plan, again = planned(searched, no_rows.freeze(_CLIMBING))
+        looked += again
     method = find(plan.problem, plan.method, plan.device)
     if method is None or "entries" not in method.makes:
         return None

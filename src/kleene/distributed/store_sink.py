@@ -35,7 +35,7 @@ from kleene.engine.planned import (
 )
 from kleene.engine.work import fills_matrix
 from kleene.errors import Code, RequestError, StoreError
-from kleene.planning.ask import ARC_BY_ARC, Ask
+from kleene.planning.ask import ARC_BY_ARC, IN_BATCHES, ROUNDS_BEGUN, Ask, Decision
 from kleene.planning.cost_model import count_sources
 from kleene.planning.device_choice import choose_device, require_device_name
 from kleene.planning.dtype_choice import choose_dtype
@@ -169,6 +169,81 @@ class StoreSink(Sink):
             self._store.leave()
 
 
+class _Begun(NamedTuple):
+    """What earlier calls left of a store, and what it fixes of the calls that resume it."""
+
+    path: Path
+    store: Store | None  # blocks, and their ledger
+    rounds: dict[str, Any]  # the header of rounds that close the matrix, if they were begun
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing to compute."""
+        return self.store is not None and self.store.finished and not self._has_rounds
+
+    @property
+    def _has_rounds(self) -> bool:
+        return RoundFiles.folder_of(self.path).exists()
+
+    def _method(self, ask: Ask) -> str | None:
+        """Return the method that began, where the call leaves it open."""
+        call = self.rounds.get("call", {}) if self.store is None else self.store.spec.call
+        same = ask.where.method == "auto" and call.get("problem") == ask.what.problem
+        return str(call.get("method")) if same else None
+
+    def ask(self, call: Call) -> Ask:
+        """Return the request for what is missing, with what is decided already."""
+        ask, method = call.ask, self._method(call.ask)
+        if method is not None:
+            ask = resumed_ask(ask, method, call.on is not None)
+        if ask.where.device == "auto":
+            ask = ask.but(device=str(self.rounds.get("device", "auto")))
+        if self._has_rounds:
+            ask = ask.freeze(ROUNDS_BEGUN)
+        if self.store is not None:
+            rows, given = self.store.spec.block_rows, self.path.suffix == ".npy"
+            return ask.but(block_rows=rows, given=given)
+        graph = call.graph.transpose() if call.reverse else call.graph
+        return with_block_rows(graph_facts(graph, call.hops), ask, self.path, call.on)
+
+    def plan(self, call: Call, ask: Ask) -> Planned:
+        """Return the plan of what is missing; a store that is only read needs no device."""
+        if not self.finished:
+            made = planned(call, ask)
+            if self.rounds and made.plan.rounds is None:
+                raise StoreError(
+                    f"{RoundFiles.folder_of(self.path)} is of a closure in rounds that is not "
+                    "finished: make the same call to resume it, choose another name, or remove "
+                    "that directory"
+                )
+            return made
+        assert self.store is not None
+        (what, where, *_), method = call.ask, call.ask.where.method
+        require_device_name(where.device)
+        method = str(self.store.spec.call.get("method")) if method == "auto" else method
+        if call.form is not None and call.form._answers(call.ask.but(method=method)):
+            dtype = call.form.dtype
+        else:
+            dtype = choose_dtype(graph_facts(call.graph, call.hops), call.ask)[0]
+        return Planned(
+            plan_reading(self.path, what.problem, what.semiring, method, str(dtype), where.device)
+        )
+
+    def record(self, call: Call, plan: Plan, ask: Ask) -> StoreSpec:
+        """Return the record of a call; that of tiles names them, which only a cluster resumes."""
+        spec = record_call(call, plan, ask, self._method(call.ask))
+        if self.store is None or (call.on is not None and not self.store.finished):
+            return spec
+        tiles = {name: value for name, value in self.store.spec.call.items() if name in TILES}
+        if tiles and not self.store.finished:
+            raise StoreError(
+                f"{self.path} was begun in tiles on a cluster, and is not finished: give ",
+                Code("on="),
+                " to resume it, or choose another name",
+            )
+        return spec._replace(call={**spec.call, **tiles})
+
+
 def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     """Return the store of a call and its plan; None where ``out`` is to be a plain ``.npy`` file.
 
@@ -193,73 +268,27 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
                 "another name, or remove the ledger and its store"
             )
         return None
-    if found is not None and found.finished and not RoundFiles.folder_of(path).exists():
-        return _finished(call, found)
-    rounds = RoundFiles.kept(RoundFiles.folder_of(path))
-    begun = rounds.get("call", {}) if found is None else found.spec.call
-    ask, begun_by = call.ask, None
-    if ask.where.method == "auto" and begun.get("problem") == ask.what.problem:
-        begun_by = str(begun.get("method"))
-        ask = resumed_ask(ask, begun_by, call.on is not None)
-    if ask.where.device == "auto":
-        ask = ask.but(device=str(rounds.get("device", "auto")))
-    graph = call.graph.transpose() if call.reverse else call.graph
-    ask = with_block_rows(graph_facts(graph, ask.what.problem == "bfs"), ask, path, call.on)
-    if found is not None:
-        ask = ask.but(block_rows=found.spec.block_rows)
-    made = planned(call, ask)
-    plan = made.plan
-    if rounds and plan.rounds is None:
-        raise StoreError(
-            f"{RoundFiles.folder_of(path)} is of a closure in rounds that is not finished: make "
-            "the same call to resume it, choose another name, or remove that directory"
-        )
-    small = path.suffix == ".npy" and found is None and call.on is None and plan.rounds is None
-    plain = small and (call.targets is None or call.by_form)
-    if plain and (ask.output.block_rows >= len(call.sources) or fills_matrix(plan)):
+    begun = _Begun(path, found, RoundFiles.kept(RoundFiles.folder_of(path)))
+    ask = begun.ask(call)
+    made = begun.plan(call, ask)
+    if found is None and _fits_plain_file(call, ask, made.plan):
         return None
-    if EXPLAINING.on and found is None:
+    if EXPLAINING.on and found is None:  # a record takes a pass over the arcs
         show_call(call, made)
-    spec = record_call(call, plan, ask, begun_by)
-    if found is not None and call.on is None:
-        spec = _with_tiles(path, spec, found)
+    spec = begun.record(call, made.plan, ask)
     if EXPLAINING.on and found is not None:
         found.require_same(spec)
-        show_call(call, made)
+        show(made.plan) if begun.finished else show_call(call, made)
     return StoreSink(call, path, spec), made
 
 
-def _finished(call: Call, found: Store) -> tuple[StoreSink, Planned]:
-    """Return a finished store, and a plan that runs nothing: no device is looked for."""
-    ask, spec = call.ask, found.spec
-    require_device_name(ask.where.device)
-    method = ask.where.method if ask.where.method != "auto" else str(spec.call.get("method"))
-    if call.form is not None and call.form._answers(ask.but(method=method)):
-        dtype = str(call.form.dtype)
-    else:
-        facts = graph_facts(call.graph, ask.what.problem == "bfs")
-        dtype = str(choose_dtype(facts, ask)[0])
-    plan = plan_reading(
-        found.path, ask.what.problem, ask.what.semiring, method, dtype, ask.where.device
-    )
-    own = record_call(call, plan, ask.but(block_rows=spec.block_rows))
-    own = _with_tiles(found.path, own, found)
-    if EXPLAINING.on:
-        found.require_same(own)
-        show(plan)
-    return StoreSink(call, found.path, own), Planned(plan)
-
-
-def _with_tiles(path: Path, spec: StoreSpec, found: Store) -> StoreSpec:
-    """Return the record that opens a store computed in tiles; only a cluster can resume one."""
-    tiles = {name: found.spec.call[name] for name in TILES if name in found.spec.call}
-    if tiles and not found.finished:
-        raise StoreError(
-            f"{path} was begun in tiles on a cluster, and is not finished: give ",
-            Code("on="),
-            " to resume it, or choose another name",
-        )
-    return spec._replace(call={**spec.call, **tiles})
+def _fits_plain_file(call: Call, ask: Ask, plan: Plan) -> bool:
+    """Return whether an answer without a ledger needs none."""
+    if Path(str(call.out)).suffix != ".npy" or call.on is not None or plan.rounds is not None:
+        return False
+    if call.targets is not None and not call.by_form:
+        return False
+    return ask.output.block_rows >= len(call.sources) or fills_matrix(plan)
 
 
 def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
@@ -275,8 +304,9 @@ def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
     there = any(find(problem, begun_by, device) for device in names)
     searches = any(row.order == "arc by arc" for row in methods(problem) if row.name == begun_by)
     if there or not searches:
-        return ask.but(method=begun_by)
-    return ask.but(in_batches=True)._replace(frozen=(ARC_BY_ARC,))
+        why = f"{begun_by}: the store was begun by it"
+        return ask.but(method=begun_by).freeze(Decision("method", begun_by, why))
+    return ask.freeze(IN_BATCHES, ARC_BY_ARC)
 
 
 def with_block_rows(facts: Facts, ask: Ask, path: Path, on: Any = None) -> Ask:
@@ -295,8 +325,7 @@ def with_block_rows(facts: Facts, ask: Ask, path: Path, on: Any = None) -> Ask:
     target, memory = (None, _usual_memory()) if on is None else BLOCKS
     rows = count_sources(facts, ask)
     block_rows = choose_block_rows(rows, row_bytes, seconds, memory, target)
-    begun = RoundFiles.folder_of(path).exists()
-    return ask.but(block_rows=block_rows, given=path.suffix == ".npy", rounds_begun=begun)
+    return ask.but(block_rows=block_rows, given=path.suffix == ".npy")
 
 
 def _usual_memory() -> int:

@@ -60,12 +60,8 @@ class GraphForm(Protocol):
     def dtype(self) -> np.dtype[Any]:
         """The type of the path values."""
 
-    @property
-    def _makes(self) -> tuple[PartForm, ...]:
-        """What its parts may be: whole rows, rows of the targets alone, entries of pairs."""
-
-    def _answers(self, ask: Ask) -> bool:
-        """Return whether it has what a call asks for; else arcs are searched."""
+    def _answers(self, ask: Ask) -> tuple[PartForm, ...]:
+        """Return what its parts may be in an answer to a call; if none, arcs are searched."""
 
     def _plan(self, ask: Ask, entries: int) -> Plan:
         """Return the plan of an answer with so many values."""

@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 
 from kleene.engine.call import Call
 from kleene.graph import Graph
-from kleene.graph.incoming import IncomingArcs
+from kleene.graph.incoming import PULLING, IncomingArcs
 from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, plan_call, with_notes
@@ -116,7 +116,7 @@ def show(plan: Plan) -> Plan:
 def show_call(call: Call, made: Planned | None = None) -> NoReturn:
     """End a path call that is explained, with its plan and what will become of incoming arcs."""
     plan = (made or planned(call)).plan
-    if plan.problem == "bfs" and call.on is None:
+    if plan.method in PULLING and call.on is None:
         graph = call.graph.transpose() if call.reverse else call.graph
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = with_notes(plan, outlook) if outlook else plan
@@ -177,6 +177,6 @@ def planned_for_workers(plan: Plan, ask: Ask, facts: Facts) -> Plan:
     method = plan.method
     if ask.where.method != "auto" or not find(plan.problem, method, device):
         searched = replace(facts, prepared=_NOT_PREPARED)  # the client decided not to prepare it
-        row, why = choose_method(searched, ask._replace(frozen=(ARC_BY_ARC,)), device)
+        row, why = choose_method(searched, ask.freeze(ARC_BY_ARC), device)
         method, reasons = row.name, (reasons[0], why, *reasons[2:])
     return replace(plan, device=device, devices=ask.where.devices, method=method, reasons=reasons)

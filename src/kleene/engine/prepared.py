@@ -15,14 +15,13 @@ from kleene.backends.task import Task
 from kleene.engine.call import Call, Part
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.work import run_rows
-from kleene.errors import MemoryBudgetError, RequestError
+from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.graph.checks import memory_for
 from kleene.planning.ask import Ask
 from kleene.planning.device_split import choose_devices
 from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
-from kleene.planning.plan import FEWER_ROWS, IN_A_FILE, Plan
+from kleene.planning.plan import FEWER_ROWS, IN_A_FILE, Memory, Plan, refuse_memory
 from kleene.prepared import files
 from kleene.prepared.cache import Preparation
 from kleene.prepared.climbs import answer_by_climbs
@@ -33,12 +32,14 @@ from kleene.prepared.rows import PreparedRows
 from kleene.registry import find
 from kleene.registry.method import PartForm
 from kleene.system.cached_property import cached_property
-from kleene.system.formatting import format_bytes
 from kleene.system.suggestions import no_such
 
 __all__ = ["PreparedForm", "prepared_form"]
 
 Array = NDArray[Any]
+
+#: Bytes of an answer that are there: to ask what is allowed takes as long as a climb.
+_TINY = 2**10
 
 
 class PreparedForm:
@@ -47,7 +48,6 @@ class PreparedForm:
     graph: Graph
     _elimination: Elimination
     _customization: Customization
-    _makes: tuple[PartForm, ...] = ("rows", "block", "entries")
 
     def __init__(
         self, graph: Graph, elimination: Elimination, customization: Customization
@@ -85,14 +85,14 @@ class PreparedForm:
 
     # ---- what the engine asks ------------------------------------------------------------
 
-    def _answers(self, ask: Ask) -> bool:
-        """Return whether this has what a call asks for.
+    def _answers(self, ask: Ask) -> tuple[PartForm, ...]:
+        """Return what the parts of an answer to a call may be: pairs climb on the CPU only.
 
-        All else is a search in the original graph: with a limit, by another method, on another
+        None is a search in the original graph: with a limit, by another method, on another
         device, in another type or semiring, or with predecessors that are the same in every run.
         """
         what, where = ask.what, ask.where
-        return (
+        has = (
             what.problem != "bfs"
             and where.method in ("auto", "prepared")
             and where.device in ("auto", *DEVICES)
@@ -100,39 +100,32 @@ class PreparedForm:
             and (what.dtype is None or what.dtype == str(self.dtype))  # str takes 2 us
             and not (what.limited or what.deterministic or where.options)
         )
+        if not has:
+            return ()
+        return ("rows", "block", "entries") if _device(ask) == "cpu" else ("rows", "block")
 
     def _plan(self, ask: Ask, entries: int) -> Plan:
         """Return the plan of an answer with so many values; raise if they do not fit in memory."""
-        what, graph, dtype = ask.what, self.graph, self.dtype
-        memory = 0 if ask.output.given else entries * dtype.itemsize
-        available = memory_for(memory)
-        if memory > available:
-            possible = {"sources": FEWER_ROWS, "out": IN_A_FILE}
-            several = what.sources != 1
-            advice = [text for name, text in possible.items() if several and ask.advises(name)]
-            raise MemoryBudgetError(
-                f"{what.problem} on {graph.n:,} vertices needs {format_bytes(memory)} and "
-                f"{format_bytes(available)} are available",
-                advice=advice or ["a machine with more memory"],
-                needed=memory,
-                available=available,
-            )
+        what, graph, dtype, machine = ask.what, self.graph, self.dtype, live_machine()
+        needed = 0 if ask.output.given else entries * dtype.itemsize
+        memory = Memory(needed, None) if needed < _TINY else Memory.of(needed, machine)
+        if memory.short:
+            fits = {"sources": FEWER_ROWS, "out": IN_A_FILE} if what.sources != 1 else {}
+            refuse_memory(memory, ask, graph.n, fits)
         device, why_devices = _device(ask), ""
         names: tuple[str, ...] = ()
-        row = find(what.problem, "prepared", device)
-        if row is not None and device != "cpu":
-            names, why_devices = choose_devices(
-                graph_facts(graph), ask, live_machine(), device, row
-            )
+        row = None if device == "cpu" else find(what.problem, "prepared", device)
+        if row is not None:
+            names, why_devices = choose_devices(graph_facts(graph), ask, machine, device, row)
         return Plan(
             what.problem,
             "prepared",
             device,
             self.semiring,
             str(dtype),
-            ask.where.threads or live_machine().cores,
-            memory,
-            available if available < 2**62 else None,
+            ask.where.threads or machine.cores,
+            memory.needed,
+            memory.available,
             (
                 "prepared: the vertices were eliminated before, and a row is a climb and a sweep",
                 f"{dtype}: the type of the prepared graph",

@@ -15,6 +15,7 @@ from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
 from kleene.engine.work import fills_matrix
 from kleene.graph.checks import memory_for
+from kleene.planning.ask import IN_BATCHES
 from kleene.planning.plan import Plan
 
 __all__ = ["Keep", "Reduce", "Reduction", "planned_rows", "rows_together"]
@@ -146,7 +147,7 @@ def _with_matrix(call: Call, plan: Plan) -> Plan:
     rows = item * n * len(call.sources)
     total = plan.memory + rows
     if item * n * n > max(_MATRIX_BYTES, _MATRIX_GRAPHS * arrays) or total > memory_for(total):
-        plan = planned_rows(call._replace(ask=call.ask.but(in_batches=True))).plan
+        plan = planned_rows(call._replace(ask=call.ask.freeze(IN_BATCHES))).plan
         if not fills_matrix(plan):  # as it does on a GPU where weights are negative
             return plan
     return replace(plan, memory=plan.memory + rows)

@@ -18,10 +18,10 @@ from kleene.backends.common.limits import as_limit
 from kleene.engine.arrays import Arrays, memory_of
 from kleene.engine.call import Call, Outcome, Sink, Timings
 from kleene.engine.planned import EXPLAINING, Planned, planned, show_call
-from kleene.engine.work import Work, compute, incoming_arcs
+from kleene.engine.work import Work, compute
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
-from kleene.graph.incoming import IncomingArcs
+from kleene.graph.incoming import PULLING, IncomingArcs
 from kleene.planning.plan import Plan, with_notes
 from kleene.system.progress import reporter
 
@@ -47,17 +47,22 @@ def solve(
     """Compute a call into a sink; whatever is said of vertices is said by label."""
     if EXPLAINING.on:
         show_call(call, made)
-    incoming = None
-    if call.ask.what.problem == "bfs" and runner is None:
-        incoming = incoming_arcs(call)
     plan, looked = planned(call) if made is None else made
+    lacking: IncomingArcs | None = None
+    if plan.method in PULLING and runner is None:
+        graph = call.graph.transpose() if call.reverse else call.graph
+        lacking = IncomingArcs.lacking(graph)
+        if lacking is not None and made is None:
+            lacking.prepare(graph)
+            if graph.has_csc:
+                plan = planned(call).plan
     limit = call.limit
     if limit is not None:
         limit = as_limit(limit, call.graph, np.dtype(plan.dtype), plan.problem == "bfs")
     if sink is None and runner is None and call.progress is None:  # microseconds count
         out, has_clock = call.out, plan.device in devices.MEASURED
         if not has_clock and (out is None or isinstance(out, np.ndarray)):
-            return _solve_here(call, plan, limit, looked, incoming)
+            return _solve_here(call, plan, limit, looked, lacking)
     sink = sink or Arrays()
     meter: CallTimer | None = None
     try:
@@ -89,13 +94,13 @@ def solve(
         stats = _timings(total, meter)
         if meter.shares:
             plan = with_notes(plan, _split_in_words(meter.shares))
-    if incoming is not None and incoming.note:
-        plan = with_notes(plan, incoming.note)
+    if lacking is not None and pieces:
+        plan = with_notes(plan, lacking.note)
     return Outcome(answer, plan, stats, limit)
 
 
 def _solve_here(
-    call: Call, plan: Plan, limit: int | float | None, looked: float, incoming: IncomingArcs | None
+    call: Call, plan: Plan, limit: int | float | None, looked: float, lacking: IncomingArcs | None
 ) -> Outcome:
     """Compute one piece into arrays: the short way, without contexts."""
     began = perf_counter() - looked
@@ -104,11 +109,8 @@ def _solve_here(
     except NegativeCycleError as error:
         raise cycle_by_label(error, call.graph, call.reverse) from None
     total = perf_counter() - began
-    if incoming is not None:
-        if incoming.note:
-            plan = with_notes(plan, incoming.note)
-        elif plan.method == "direction_optimizing":
-            incoming.record(total)
+    if lacking is not None:
+        plan = with_notes(plan, lacking.note)
     return Outcome(part, plan, Timings(0.0, total, 0.0, total), limit)
 
 

@@ -25,7 +25,7 @@ from kleene.backends.task import Progress, Task
 from kleene.engine.call import Call, Part, Writer
 from kleene.engine.pieces import Piece
 from kleene.errors import MemoryBudgetError
-from kleene.graph.incoming import IncomingArcs
+from kleene.graph.incoming import PULLING, IncomingArcs
 from kleene.planning.plan import Plan
 from kleene.registry import find
 
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from kleene.system.threads import Future, ThreadPool
 
 __all__ = [
-    "Work", "compute", "count_rows", "fills_matrix", "incoming_arcs", "run_method",
-    "run_rows", "with_idle_memory",
+    "Work", "compute", "count_rows", "fills_matrix", "run_method", "run_rows", "with_idle_memory",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -91,7 +90,6 @@ class Work(NamedTuple):
                 row = rows.stop
 
         plan, writer = self.plan, self.writer
-        searches = plan.method == "direction_optimizing" and plan.device == "cpu"
         pieces = self.pieces
         whole = len(pieces) == 1 or (pieces and writer.together and fills_matrix(plan))
         together = [pieces] if whole else [[piece] for piece in pieces]
@@ -104,11 +102,7 @@ class Work(NamedTuple):
                 call = writer.narrow(self.call, group, self.first)
                 memory = writer.memory(group, call, plan)
                 shown = report if tell is None else tell.part(group)
-                incoming = incoming_arcs(call) if searches else None
-                began = perf_counter()
                 part = compute(call, plan, self.limit, memory, shown)
-                if incoming is not None and not incoming.note:
-                    incoming.record(perf_counter() - began)
                 if tell is not None:
                     tell.end(group)
                 if look is not None:
@@ -218,7 +212,15 @@ def _run(task: Task, plan: Plan, call: Call) -> Answer:
         task = replace(task, devices=plan.devices)
     elif len(plan.devices) > 1:
         run = partial(run_rows, run, plan, call)
-    return with_idle_memory(plan, partial(run, task))
+    lacking = IncomingArcs.lacking(task.graph) if plan.method in PULLING else None
+    if lacking is None:
+        return with_idle_memory(plan, partial(run, task))
+    lacking.prepare(task.graph)
+    began = perf_counter()
+    answer = with_idle_memory(plan, partial(run, task))
+    if plan.device == "cpu" and not lacking.note:
+        lacking.record(perf_counter() - began)
+    return answer
 
 
 def run_rows(run: Callable[[Task], Answer], plan: Plan, call: Call, task: Task) -> Answer:
@@ -235,18 +237,6 @@ def run_method(plan: Plan, task: Any) -> Any:
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     return with_idle_memory(plan, partial(method.load(), task))
-
-
-def incoming_arcs(call: Call) -> IncomingArcs | None:
-    """Prepare the incoming arcs of a graph that lacks them, where the method would use them."""
-    graph = call.graph.transpose() if call.reverse else call.graph
-    if not IncomingArcs.matter(graph):
-        return None
-    if call.ask.where.method not in ("auto", "direction_optimizing"):
-        return None
-    incoming = IncomingArcs.of(graph)
-    incoming.prepare(graph)
-    return incoming
 
 
 def with_idle_memory(plan: Plan, run: Callable[[], T]) -> T:

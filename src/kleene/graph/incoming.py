@@ -30,7 +30,7 @@ from kleene.system.machine import available_memory, threads_for
 if TYPE_CHECKING:
     from kleene.graph.storage import Storage
 
-__all__ = ["IncomingArcs"]
+__all__ = ["PULLING", "IncomingArcs"]
 
 #: Arcs below which a search is over before it would pull.
 _FEWEST_ARCS = 2**15
@@ -43,6 +43,9 @@ SECONDS_AN_ARC = 7.6e-9
 
 #: Of the free memory, what they may take.
 _MEMORY_SHARE = 0.25
+
+#: Methods of breadth-first search that use incoming arcs where a graph has them.
+PULLING = ("direction_optimizing", "multi_source")
 
 #: Decides which graph in 2^64 is taken for symmetric and is not: another one in each process.
 _SEED = int.from_bytes(os.urandom(8), "little")
@@ -70,6 +73,11 @@ class IncomingArcs:
     def matter(graph: Storage) -> bool:
         """Return whether searches would gain by incoming arcs that the graph lacks."""
         return not graph.has_csc and graph.m >= max(_FEWEST_ARCS, _FEWEST_PER_VERTEX * graph.n)
+
+    @staticmethod
+    def lacking(graph: Storage) -> IncomingArcs | None:
+        """Return the object of a graph that lacks incoming arcs which searches would gain by."""
+        return IncomingArcs.of(graph) if IncomingArcs.matter(graph) else None
 
     def prepare(self, graph: Storage) -> None:
         """Give the graph its incoming arcs, if they cost nothing or have been paid for."""

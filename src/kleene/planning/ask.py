@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["ARC_BY_ARC", "Ask", "Decision", "Output", "What", "Where"]
+__all__ = [
+    "ARC_BY_ARC", "IN_BATCHES", "ROUNDS_BEGUN", "Ask", "Decision", "Output", "What", "Where",
+]  # fmt: skip
 
 
 class What(NamedTuple):
@@ -43,8 +45,6 @@ class Output(NamedTuple):
     keep: str = "host"  # where it stays: "host" or "device"
     given: bool = False  # the memory for the values is there
     block_rows: int = 0  # rows in memory at once, of an answer in a store; 0 for all
-    rounds_begun: bool = False  # whether files of rounds are there
-    in_batches: bool = False  # some rows are kept at a time: no method that fills a matrix
 
 
 class Decision(NamedTuple):
@@ -57,6 +57,12 @@ class Decision(NamedTuple):
 
 #: Floats are added from the source on, as searches do: all methods that do so give the same bits.
 ARC_BY_ARC = Decision("order", "arc by arc")
+
+#: Some rows are kept at a time: a method that fills a matrix does not pay.
+IN_BATCHES = Decision("cuts", "rows")
+
+#: Files of rounds are there, and go on.
+ROUNDS_BEGUN = Decision("rounds", "begun")
 
 
 class Ask(NamedTuple):
@@ -87,6 +93,10 @@ class Ask(NamedTuple):
             axes.setdefault(_AXES[name], {})[name] = fields[name]
         changed = {axis: getattr(self, axis)._replace(**own) for axis, own in axes.items()}
         return self._replace(**changed)
+
+    def freeze(self, *decisions: Decision) -> Ask:
+        """Return this with decisions that the plan does not make."""
+        return self._replace(frozen=(*self.frozen, *decisions))
 
     def decided(self, name: str) -> Decision | None:
         """Return a decision that is frozen, or None."""

@@ -9,7 +9,7 @@ same function, ``plan_call``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
@@ -39,10 +39,12 @@ from kleene.system.machine import Machine
 __all__ = [
     "FEWER_ROWS",
     "IN_A_FILE",
+    "Memory",
     "Plan",
     "check_semantics",
     "make_plan",
     "plan_call",
+    "refuse_memory",
     "with_notes",
 ]
 
@@ -156,7 +158,7 @@ class Plan:
 
 def with_notes(plan: Plan, *notes: str) -> Plan:
     """Return a plan with more reasons: what showed while the call ran."""
-    return replace(plan, reasons=(*plan.reasons, *notes))
+    return replace(plan, reasons=(*plan.reasons, *filter(None, notes)))
 
 
 def plan_call(facts: Facts, ask: Ask) -> Plan:
@@ -193,7 +195,7 @@ def make_plan(facts: Facts, ask: Ask, machine: Machine) -> Plan:
     if ask.where.threads is None:
         ask = ask.but(threads=machine.cores)
     while True:
-        made: Made = {}
+        made: dict[str, Decision] = {}
         for decide in DECIDE:
             decision = decide(facts, ask, machine, made)
             made[decision.name] = decision
@@ -208,7 +210,7 @@ def make_plan(facts: Facts, ask: Ask, machine: Machine) -> Plan:
 
 
 #: The decisions so far, by name.
-Made = dict[str, Decision]
+Made = Mapping[str, Decision]
 
 
 class Memory(NamedTuple):
@@ -216,8 +218,14 @@ class Memory(NamedTuple):
 
     needed: int
     available: int | None  # None where it was not asked for
-    device: int  # on each GPU
-    rounds: Rounds | None
+    device: int = 0  # on each GPU
+    rounds: Rounds | None = None
+
+    @classmethod
+    def of(cls, needed: int, machine: Machine, mapped: int = 0) -> Memory:
+        """Return what a call takes, beside mapped files; small calls do not ask what there is."""
+        asks = machine.limited or needed + mapped >= _SMALL
+        return cls(needed, machine.free_memory() if asks else None)
 
     @property
     def short(self) -> bool:
@@ -226,7 +234,7 @@ class Memory(NamedTuple):
 
 
 def _device(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
-    return Decision("device", *choose_device(facts, ask, machine))
+    return ask.decided("device") or Decision("device", *choose_device(facts, ask, machine))
 
 
 def _method(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
@@ -238,7 +246,7 @@ def _dtype(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
 
 
 def _devices(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
-    """Decide which devices share the work; rounds through files use one."""
+    """Decide which devices share the work."""
     device, method = made["device"].choice, made["method"].choice
     return Decision("devices", *choose_devices(facts, ask, machine, device, method))
 
@@ -298,24 +306,30 @@ def _memory(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
     answer = _answer_bytes(size, ask, method)
     if made["blocks"].choice:  # one is written while the next one is computed
         answer = 2 * _answer_bytes(size, ask.but(given=False), method)
-    memory = answer + workspace + chosen  # a kept answer is copied when it is read
+    needed = answer + workspace + chosen  # a kept answer is copied when it is read
     mapped = size.item * size.sources * size.n if ask.output.given and ask.output.block_rows else 0
-    asks = machine.limited or memory + mapped >= _SMALL
-    available = machine.free_memory() if asks else None
-    rounds = plan_rounds(facts, ask, method, size, machine, memory + mapped, available)
+    memory = Memory.of(needed, machine, mapped)._replace(device=on_each)
+    rounds = plan_rounds(facts, ask, method, size, machine, needed + mapped, memory.available)
     if rounds is None:
-        return Decision("memory", Memory(memory, available, on_each, None))
+        return Decision("memory", memory)
     block = size._replace(sources=min(size.sources, ask.output.block_rows))
-    memory = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
-    if len(made["devices"].choice) > 1:
-        alone = "one device: rounds through files use one"
-        made["devices"] = Decision("devices", made["devices"].choice[:1], alone)
-    return Decision("memory", Memory(memory, available, on_each, rounds), rounds.reason)
+    needed = max(rounds.memory, chosen + (limited_workspace(block) if near_limit else 0))
+    return Decision("memory", memory._replace(needed=needed, rounds=rounds), rounds.reason)
 
 
-#: The decisions, in order; reasons are printed in this order.
+def _devices_of_rounds(facts: Facts, ask: Ask, machine: Machine, made: Made) -> Decision:
+    """Decide again which devices share the work: rounds through files use one."""
+    devices: Decision = made["devices"]
+    if made["memory"].choice.rounds is None or len(devices.choice) < 2:
+        return devices
+    return Decision("devices", devices.choice[:1], "one device: rounds through files use one")
+
+
+#: The decisions, in order; reasons are printed in this order. One that is made again takes the
+#: place of the first.
 DECIDE: tuple[Callable[[Facts, Ask, Machine, Made], Decision], ...] = (
     _device, _method, _dtype, _devices, _preparation, _size, _keep, _predecessors, _blocks, _memory,
+    _devices_of_rounds,
 )  # fmt: skip
 
 
@@ -385,12 +399,11 @@ def _answer_bytes(size: Size, ask: Ask, method: Method) -> int:
 
 
 def _require_memory(memory: Memory, size: Size, facts: Facts, ask: Ask, made: Made) -> NoReturn:
-    assert memory.available is not None
     method, dtype = made["method"].choice, made["dtype"].choice
     narrower = {"float64": "float32", "int64": "int32"}.get(str(dtype))
     fits = narrower is not None and holds(np.dtype(narrower), facts.path_bound)
     several, in_memory = size.sources > 1, not (ask.output.given or ask.output.block_rows)
-    samples = _fitting_samples(memory.needed - memory.available, size, method)
+    samples = _fitting_samples(memory.needed - (memory.available or 0), size, method)
     if ask.output.given and not ask.output.block_rows:  # fewer rows save work only
         several = samples > 0
     possible = {
@@ -400,9 +413,17 @@ def _require_memory(memory: Memory, size: Size, facts: Facts, ask: Ask, made: Ma
         "predecessors": (ask.what.predecessors, Code("predecessors=False")),
         "dtype": (fits, Code(f"dtype={narrower!r}")),
     }
-    advice = [text for name, (saves, text) in possible.items() if saves and ask.advises(name)]
+    refuse_memory(
+        memory, ask, size.n, {name: text for name, (saves, text) in possible.items() if saves}
+    )
+
+
+def refuse_memory(memory: Memory, ask: Ask, n: int, possible: Mapping[str, str]) -> NoReturn:
+    """Raise the error of a call that does not fit; ``possible`` are keywords that make it fit."""
+    assert memory.available is not None
+    advice = [text for name, text in possible.items() if ask.advises(name)]
     raise MemoryBudgetError(
-        f"{ask.what.problem} on {size.n:,} vertices needs {format_bytes(memory.needed)} and "
+        f"{ask.what.problem} on {n:,} vertices needs {format_bytes(memory.needed)} and "
         f"{format_bytes(memory.available)} are available",
         advice=advice or ["a machine with more memory"],
         needed=memory.needed,

@@ -85,8 +85,8 @@ def plan_rounds(
     if method.rounds is None or not ask.output.block_rows or ask.what.sources is not None:
         return None
     seconds = _seconds(facts, ask, method, machine)
-    fits = available is None or whole <= available
-    if fits and seconds < _LONG and not ask.output.rounds_begun:
+    fits, begun = available is None or whole <= available, ask.decided("rounds")
+    if fits and seconds < _LONG and not begun:
         return None
     n, row = max(1, size.n), round_row(size)
     matrix, answer = n * row, n * n * (size.item + (4 if size.predecessors else 0))
@@ -100,7 +100,7 @@ def plan_rounds(
     reason = f"rounds: the matrix takes {format_bytes(whole)} of memory"
     if fits:
         reason = "rounds: it takes long, and a call that was ended goes on where it was"
-    if ask.output.rounds_begun:
+    if begun:
         reason = "rounds: they were begun"
     bands = 12 * min(split.band, memory // (16 * row)) * row  # on their way, and of the answer
     return Rounds(

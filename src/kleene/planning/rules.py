@@ -88,7 +88,7 @@ def _negative(facts: Facts, ask: Ask) -> bool:
 
 
 def _matrix_pays(facts: Facts, ask: Ask) -> bool:
-    if ask.output.in_batches:
+    if ask.decided("cuts"):
         return False
     return ask.what.sources is None and facts.m * _MATRIX_WORTH > facts.n * facts.n
 
@@ -103,7 +103,7 @@ def _unweighted(facts: Facts, ask: Ask) -> bool:
 
 
 def _tiles_pay(facts: Facts, ask: Ask) -> bool:
-    if ask.output.in_batches:
+    if ask.decided("cuts"):
         return False
     sources = facts.n if ask.what.sources is None else ask.what.sources
     worth = _TILES_WORTH_PATHS if ask.what.predecessors else _TILES_WORTH
@@ -111,7 +111,7 @@ def _tiles_pay(facts: Facts, ask: Ask) -> bool:
 
 
 def _searches_pay_on_gpu(facts: Facts, ask: Ask) -> bool:
-    return ask.output.in_batches or cost_model.batches_pay(facts, ask)
+    return ask.decided("cuts") is not None or cost_model.batches_pay(facts, ask)
 
 
 def _prepare(facts: Facts, ask: Ask) -> bool:

@@ -177,7 +177,7 @@ ROWS = (
         eliminated_pairs,
         device_memory=elimination_on_gpu,
         streams=True,
-        makes=("rows", "block", "entries"),
+        makes=("rows", "block"),
     ),
     Method(
         "apsp",

@@ -65,7 +65,7 @@ ROWS = (
         semirings=tuple(SEMIRINGS),
         device_memory=elimination_on_gpu,
         streams=True,
-        makes=("rows", "block", "entries"),
+        makes=("rows", "block"),
     ),
     replace(
         TILED_ON_GPU,

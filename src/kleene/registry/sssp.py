@@ -155,7 +155,7 @@ ROWS = (
         eliminated_pairs,
         device_memory=elimination_on_gpu,
         streams=True,
-        makes=("rows", "block", "entries"),
+        makes=("rows", "block"),
     ),
     Method(
         "sssp",
