@@ -14,8 +14,10 @@ import pytest
 
 import kleene as kl
 from kleene.api.cluster_graphs import share_plain_graph
+from kleene.api.nearest import _Search
 from kleene.distributed import dask_graphs
 from kleene.distributed.dask_graphs import SharedGraph
+from kleene.engine.sums import SumsWriter
 
 dask = pytest.importorskip("dask.distributed")
 
@@ -366,3 +368,43 @@ def test_loads_from_few_destinations_and_of_no_trip(client: Any) -> None:
     trips = [(a, b, 2) for a in range(0, 900, 7) for b in (3, 500)]
     assert np.array_equal(kl.loads(CITY, trips, on=client).arcs, kl.loads(CITY, trips).arcs)
     assert not kl.loads(CITY, ([], [], []), on=client).arcs.any()
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_worker_holds_the_sums_of_one_piece(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    together: list[int] = []
+    needs = SumsWriter.needs
+
+    def counted(writer: SumsWriter, pieces: Any, *of: Any) -> int:
+        together.append(len(pieces))
+        return needs(writer, pieces, *of)
+
+    monkeypatch.setattr(SumsWriter, "needs", counted)
+    kl.closeness(CITY, on=client)
+    assert together.count(1) > 4
+    assert max(together) == 1
+
+
+# ---- threads of a worker ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keywords", [{}, {"k": 2}, {"k": 2, "threads": 3}], ids=str)
+def test_a_search_takes_the_threads_of_its_worker(
+    keywords: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int | None] = []
+    compute = _Search.compute
+
+    def watched(search: Any, call: Any, *rest: Any) -> Any:
+        taken.append(call.ask.where.threads)
+        return compute(search, call, *rest)
+
+    monkeypatch.setattr(_Search, "compute", watched)
+    with (
+        dask.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        dask.Client(cluster, set_as_default=False) as made,
+    ):
+        kl.nearest(CITY, [3, 400], on=made, **keywords)
+    assert taken == [keywords.get("threads", 1)]

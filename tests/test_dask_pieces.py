@@ -62,6 +62,13 @@ def test_a_piece_has_neighbouring_blocks_only() -> None:
     assert pieces.take(1) == piece
 
 
+def test_a_piece_is_one_block_where_these_return_much() -> None:
+    pieces = _Pieces(split(30, 10), apart=True)
+    pieces.learn(pieces.take(1), 1e-6)
+    assert [len(pieces.take(1)) for _ in range(2)] == [1, 1]
+    assert not pieces.left
+
+
 def test_a_block_is_never_cut() -> None:
     assert sizes(_Pieces(split(30, 10)), 2, 100.0) == [10, 10, 10]
 

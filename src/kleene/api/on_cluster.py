@@ -74,12 +74,12 @@ class WorkerPieces:
         """Compute the pieces, and return their receipts; prove a row of one of them."""
         work, form = self.work, None if isinstance(graph, Graph) else graph
         own = graph if form is None else form.graph
-        call = work.call._replace(
-            graph=own, form=form, sources=work.call.sources.astype(own.id_dtype, copy=False)
-        )
+        ask, sources = work.call.ask, work.call.sources.astype(own.id_dtype, copy=False)
+        if ask.where.threads is None:  # not all cores of the machine
+            ask = ask.but(threads=import_dask().get_worker().state.nthreads)
+        call = work.call._replace(ask=ask, graph=own, form=form, sources=sources)
         rows = max(piece.stop - piece.first for piece in work.pieces)
-        threads = call.ask.where.threads or import_dask().get_worker().state.nthreads
-        plan = planned(call, call.ask.but(sources=rows, threads=threads)).plan
+        plan = planned(call, ask.but(sources=rows)).plan
         begin = work.pieces[0].first
         proved = random.Random(begin).choice(work.pieces)
         limit = as_limit(call.limit, own, np.dtype(plan.dtype), plan.problem == "bfs")
@@ -183,7 +183,7 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
                 own = Work(some, plan, tuple(blocks), writer.share(blocks, shared))
                 return WorkerPieces(own, writer.needs(blocks, call._replace(ask=ask), plan))
 
-            with closing(run_pieces(client, shared, what, pieces, make)) as finished:
+            with closing(run_pieces(client, shared, what, pieces, make, writer.apart)) as finished:
                 for blocks, receipts in finished:
                     for piece, receipt in zip(blocks, receipts, strict=True):
                         sink.record(piece, receipt)

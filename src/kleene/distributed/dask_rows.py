@@ -130,6 +130,7 @@ def run_pieces(
     what: str,
     blocks: Sequence[Piece],
     make_work: Callable[[Sequence[Any]], Work],
+    apart: bool = False,
 ) -> Generator[tuple[list[Any], Any], None, None]:
     """Yield the blocks of each piece and what it returned, in the order in which they are done.
 
@@ -144,8 +145,10 @@ def run_pieces(
         What is to be done, in order.
     make_work : function
         Returns the work of some neighbouring blocks.
+    apart : bool
+        Whether every block is a piece of its own: what blocks return is large.
     """
-    pieces = _Pieces(blocks)
+    pieces = _Pieces(blocks, apart)
     flight = _Flight(client, shared, what, make_work)
     sent: set[_NoGraph] = set()
     try:
@@ -174,8 +177,8 @@ def _rows(piece: Sequence[Piece]) -> str:
 class _Pieces:
     """The blocks that are left, and how many make a piece."""
 
-    def __init__(self, blocks: Sequence[Piece]) -> None:
-        self._blocks = deque(blocks)
+    def __init__(self, blocks: Sequence[Piece], apart: bool = False) -> None:
+        self._blocks, self._apart = deque(blocks), apart
         self._left = sum(block.stop - block.first for block in blocks)
         self._seconds = math.inf  # for a row
 
@@ -190,7 +193,7 @@ class _Pieces:
         seconds = min(PIECE_SECONDS, max(_LAST, share))
         piece = [self._blocks.popleft()]
         rows = piece[0].stop - piece[0].first
-        while self._blocks and self._blocks[0].first == piece[-1].stop:
+        while self._blocks and self._blocks[0].first == piece[-1].stop and not self._apart:
             more = self._blocks[0].stop - self._blocks[0].first
             if (rows + more) * self._seconds > seconds:
                 break

@@ -201,7 +201,8 @@ class Writer:
     #: Whether progress is the steps that the method reports, and not how many rows are done.
     tells_steps = False
 
-    #: Whether each of several devices computes a piece of its own, instead of rows of every piece.
+    #: Whether each of several devices, and a task of a worker, computes a piece of its own, instead
+    #: of rows of every piece, or of several: what is made of a piece is large.
     apart = False
 
     #: What pieces are runs of, in the names of tasks.
