@@ -27,8 +27,6 @@ def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     assert call.pairs is not None
     ask, form = call.ask, call.form
     title = f"{ask.what.problem} of pairs"
-    if not call.rows:
-        runner = None  # there is nothing to send
     own, plan = call, None
     if form is None or "entries" not in form._makes or not form._answers(ask):
         ends = len(np.unique(call.pairs[0])), len(np.unique(call.pairs[1]))
