@@ -40,14 +40,14 @@ def client() -> Iterator[Any]:
         yield made
 
 
+def choose_small(n: int, pair_bytes: float, cluster: Any, grid: TileGrid | None = None) -> Any:
+    """Take tiles of side 64, where a matrix as small as that would be one tile."""
+    return choose_layout(n, pair_bytes, cluster, grid or TileGrid(n, 64, 64))
+
+
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take tiles of side 64, where a matrix as small as that would be one tile."""
-
-    def choose(n: int, pair_bytes: float, cluster: Any, grid: TileGrid | None = None) -> Any:
-        return choose_layout(n, pair_bytes, cluster, grid or TileGrid(n, 64, 64))
-
-    monkeypatch.setattr(tiles_on_cluster, "choose_layout", choose)
+    monkeypatch.setattr(tiles_on_cluster, "choose_layout", choose_small)
 
 
 @pytest.fixture
@@ -324,6 +324,24 @@ def test_checkpoints_that_are_damaged_or_gone(client: Any, tmp_path: Path) -> No
     other = graph("min_plus", "int32", 249)
     with pytest.raises(kl.StoreError, match="graph"):
         kl.closure(other, "min_plus", on=client, out=tmp_path / "e.npy", method="tiled")
+
+
+def test_explain_of_tiles_that_were_begun(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g, out = graph("min_plus", "int32", 250), tmp_path / "d.npy"
+    with monkeypatch.context() as patch:
+        patch.setattr(tiles_on_cluster, "choose_layout", choose_small)
+        kl.closure(g, "min_plus", on=client, out=out, method="tiled")
+    out.rename(tmp_path / "d.npy.partial")
+    ledger = tmp_path / "d.npy.ledger"
+    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-1]))
+    begun = files(tmp_path)
+    text = str(kl.explain(g, "closure", "min_plus", on=client, out=out, method="tiled"))
+    assert "tiles: 4 x 4 of side 64" in text
+    with pytest.raises(kl.StoreError, match="graph"):
+        kl.explain(graph("min_plus", "int32", 249), "closure", on=client, out=out, method="tiled")
+    assert files(tmp_path) == begun
 
 
 @pytest.mark.usefixtures("small_tiles", "checkpoint_every_round")

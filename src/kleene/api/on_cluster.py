@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,17 +21,17 @@ import numpy as np
 
 from kleene.api.cluster_graphs import graph_bytes, share_call_graph
 from kleene.api.pairs import solve_pairs
-from kleene.api.tiles_on_cluster import plan_tiles, solve_in_tiles
+from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles, solve_in_tiles
 from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.limits import as_limit
 from kleene.distributed.dask_client import import_dask, open_client, worker_threads
 from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
-from kleene.distributed.store_sink import StoreSink, store_sink, with_block_rows
+from kleene.distributed.store_sink import StoreSink, store_sink
 from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.engine.call import Call, Outcome, Part, Sink, Timings
-from kleene.engine.fit import require_fit
+from kleene.engine.fit import require_fit, sink_of
 from kleene.engine.pieces import Piece
-from kleene.engine.planned import planned
+from kleene.engine.planned import EXPLAINING, planned, show
 from kleene.engine.reduce import Reduce, planned_rows, rows_together
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.solve import solve
@@ -51,13 +52,13 @@ from kleene.system.formatting import counted, format_bytes, format_duration
 if TYPE_CHECKING:
     from kleene.backends.task import Progress
 
-__all__ = ["count_workers", "explain_rows", "on_workers", "solve_on_cluster"]
+__all__ = ["count_workers", "on_workers", "solve_on_cluster"]
 
 #: Bytes of an answer that may pass through the client.
 _SMALL = 2**30
 
-#: Of a call that is explained: its store, and rows that are computed together.
-_STORE, _TOGETHER = Path("d.zarr"), 64
+#: Rows that are computed together, of a call that is explained.
+_TOGETHER = 64
 
 
 # ---- on a worker --------------------------------------------------------------------------------
@@ -108,6 +109,8 @@ class WorkerPieces:
 
 def solve_on_cluster(call: Call) -> Result:
     """Answer a call by the workers of its cluster."""
+    if EXPLAINING.on and sink_of(call) == "rows":
+        call = call._replace(out=Path(f"{secrets.token_hex(16)}.zarr"))  # it can be left out
     require_fit(call)
     if call.pairs is not None:
         return solve_pairs(call, on_workers)
@@ -115,10 +118,12 @@ def solve_on_cluster(call: Call) -> Result:
         call = call._replace(out=Path(os.path.abspath(str(call.out))))
     tiles = plan_tiles(call)
     if tiles is not None:
+        if EXPLAINING.on:
+            show(explain_tiles(call, tiles))
         return solve_in_tiles(call, tiles)
     if call.out is None:
         return _solve_block(call)
-    found = store_sink(call)
+    found = store_sink(call, _describe)
     assert found is not None
     return Result._of(call, solve(call, *found, on_workers))
 
@@ -232,30 +237,30 @@ def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
 # ---- explain ------------------------------------------------------------------------------------
 
 
-def explain_rows(call: Call) -> Plan:
-    """Return the plan of the rows, with what the cluster makes of it: pieces, bytes, and time."""
-    ask, graph, rows = call.ask, call.graph, len(call.sources)
-    plan = planned_rows(call).plan
+def _describe(call: Call, plan: Plan, pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """Say what the cluster makes of the pieces that a store lacks: bytes, and time."""
+    rows = count_rows(pieces)
+    if not rows:
+        return ()
     with open_client(call.on) as client:
         threads = worker_threads(client)
-    hops = ask.what.problem == "bfs"
-    row = graph.n * np.dtype(plan.dtype).itemsize
-    row += graph.n * graph.id_dtype.itemsize if ask.what.predecessors else 0
+    graph = call.graph
+    row = np.dtype(plan.dtype).itemsize * (graph.n if call.targets is None else len(call.targets))
+    if call.ask.what.predecessors and call.targets is None:
+        row += graph.n * graph.id_dtype.itemsize
+    form: Any = call.form  # a prepared graph
+    sent = graph_bytes(graph, call.hops) if form is None else form.nbytes
     seconds = rows * _seconds_per_row(call, plan)
-    blocks = with_block_rows(graph_facts(graph, hops), ask, _STORE, call.on).output.block_rows
-    together = min(rows, blocks)
-    pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
-    form: Any = call.form
-    sent = graph_bytes(graph, hops) if form is None else form.nbytes
-    shared = seconds / max(1, sum(threads.values()))
-    notes = (
+    runs = min(len(pieces), max(1, ceil(seconds / PIECE_SECONDS)))
+    together = max(piece.stop - piece.first for piece in pieces)
+    return (
         f"cluster: {_in_words(threads)}; each has the graph once, {format_bytes(sent)}",
-        f"pieces: about {pieces:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
+        f"pieces: about {runs:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
         f"{format_bytes(together * row)} each",
         f"bytes: workers write {format_bytes(rows * row)} to the store",
-        f"time: about {format_duration(shared)}, by estimate for CPUs",
+        f"time: about {format_duration(seconds / max(1, sum(threads.values())))}, by estimate for "
+        "CPUs",
     )
-    return replace(plan, reasons=(*plan.reasons, *notes), memory=together * row)
 
 
 def _seconds_per_row(call: Call, plan: Plan) -> float:

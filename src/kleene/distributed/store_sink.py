@@ -24,9 +24,10 @@ from kleene.distributed.store import Receipt, Store, StoreSpec, StoreWriter, led
 from kleene.distributed.store_record import TILES, lists_of_vertices, record_call
 from kleene.distributed.stored_results import plan_reading, stored_answer
 from kleene.engine.call import Call, Part, Sink, Writer
-from kleene.engine.pieces import Piece, choose_block_rows
+from kleene.engine.pieces import Piece, choose_block_rows, split
 from kleene.engine.planned import (
     EXPLAINING,
+    Describe,
     Planned,
     as_planned_here,
     planned,
@@ -169,13 +170,13 @@ class StoreSink(Sink):
             self._store.leave()
 
 
-def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
+def store_sink(call: Call, describe: Describe | None = None) -> tuple[StoreSink, Planned] | None:
     """Return the store of a call and its plan; None where ``out`` is to be a plain ``.npy`` file.
 
     That is the answer of one source, one that fits in one block, or that of a method on matrices,
     unless the name has a ledger. With ``targets`` only where the plain file would hold the
     distances to these alone, as a store does. On a cluster there is always a store: workers write
-    it.
+    it. ``describe`` says of a call that is explained how its pieces would run.
     """
     path = Path(str(call.out))
     if path.suffix not in STORE_SUFFIXES:
@@ -219,13 +220,13 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     if plain and (ask.output.block_rows >= len(call.sources) or fills_matrix(plan)):
         return None
     if EXPLAINING.on and found is None:
-        show_call(call, made)
+        show_call(call, made, describe, split(call.rows, ask.output.block_rows))
     spec = record_call(call, plan, ask, begun_by)
     if found is not None and call.on is None:
         spec = _with_tiles(path, spec, found)
     if EXPLAINING.on and found is not None:
         found.require_same(spec)
-        show_call(call, made)
+        show_call(call, made, describe, found.missing())
     return StoreSink(call, path, spec), made
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from kleene.engine.call import Call
+from kleene.engine.pieces import Piece
 from kleene.graph import Graph
 from kleene.graph.incoming import IncomingArcs
 from kleene.planning.ask import ARC_BY_ARC, Ask
@@ -25,7 +26,7 @@ from kleene.registry import find
 from kleene.system.device_names import INDEXED
 
 __all__ = [
-    "EXPLAINING", "Planned", "as_planned_here", "explained", "plan_value", "planned",
+    "EXPLAINING", "Describe", "Planned", "as_planned_here", "explained", "plan_value", "planned",
     "planned_for_workers", "show", "show_call",
 ]  # fmt: skip
 
@@ -113,13 +114,22 @@ def show(plan: Plan) -> Plan:
     return plan
 
 
-def show_call(call: Call, made: Planned | None = None) -> NoReturn:
+#: Says of the pieces of a planned call how they would run elsewhere.
+Describe = Callable[[Call, Plan, Sequence[Piece]], tuple[str, ...]]
+
+
+def show_call(
+    call: Call, made: Planned | None = None, describe: Describe | None = None,
+    pieces: Sequence[Piece] = (),
+) -> NoReturn:  # fmt: skip
     """End a path call that is explained, with its plan and what will become of incoming arcs."""
     plan = (made or planned(call)).plan
     if plan.problem == "bfs" and call.on is None:
         graph = call.graph.transpose() if call.reverse else call.graph
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = with_notes(plan, outlook) if outlook else plan
+    if describe is not None:
+        plan = with_notes(plan, *describe(call, plan, pieces))
     raise _Explained(plan)
 
 
