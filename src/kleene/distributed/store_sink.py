@@ -29,7 +29,6 @@ from kleene.engine.planned import (
     EXPLAINING,
     Describe,
     Planned,
-    as_planned_here,
     planned,
     show,
     show_call,
@@ -282,7 +281,7 @@ def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
 
 def with_block_rows(facts: Facts, ask: Ask, path: Path, on: Any = None) -> Ask:
     """Return a request with the number of rows that a block of its store should have."""
-    sized = ask if on is None else as_planned_here(ask)
+    sized = ask if on is None else ask.for_workers()
     machine = live_machine()
     threads = 1 if on is not None else ask.where.threads or machine.cores
     device = choose_device(facts, sized, machine)[0].partition(":")[0]

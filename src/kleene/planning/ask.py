@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from kleene.system.device_names import INDEXED
+
 __all__ = ["ARC_BY_ARC", "Ask", "Decision", "Output", "What", "Where"]
 
 
@@ -87,6 +89,14 @@ class Ask(NamedTuple):
             axes.setdefault(_AXES[name], {})[name] = fields[name]
         changed = {axis: getattr(self, axis)._replace(**own) for axis, own in axes.items()}
         return self._replace(**changed)
+
+    def for_workers(self) -> Ask:
+        """Return this as it is planned for workers: they have the GPUs that are asked for."""
+        device = self.where.device
+        if device not in INDEXED:
+            return self
+        made = Decision("device", device, f"device: {device!r} on the workers, as asked")
+        return self.but(in_batches=True)._replace(frozen=(*self.frozen, made))
 
     def decided(self, name: str) -> Decision | None:
         """Return a decision that is frozen, or None."""
