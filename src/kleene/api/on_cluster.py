@@ -220,18 +220,15 @@ def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
     same distances.
     """
     threads = call.ask.where.threads or (None if alone else 1)
-    ask = call.ask.but(given=False, threads=threads, block_rows=0)
+    ask = call.ask.but(threads=threads, given=False)._replace(frozen=(ARC_BY_ARC,))
     if plan.dtype != "bool":
         ask = ask.but(dtype=plan.dtype)
-    if plan.method == "prepared" and call.form is None:
-        ask = ask.but(method="prepared")
-    if ask.where.method != "auto":
-        return ask
-    names = ("cuda", "cpu") if ask.where.device == "auto" else (ask.where.device,)
+    where = ask.where
+    names = ("cuda", "cpu") if where.device == "auto" else (where.device,)
     having = [name for name in names if methods(plan.problem, name)]
-    everywhere = all(find(plan.problem, plan.method, device) for device in having)
-    ask = ask.but(method=plan.method if everywhere else "auto")
-    return ask._replace(frozen=(ARC_BY_ARC,))
+    if where.method == "auto" and all(find(plan.problem, plan.method, name) for name in having):
+        ask = ask.but(method=plan.method)
+    return ask
 
 
 # ---- explain ------------------------------------------------------------------------------------
