@@ -345,16 +345,19 @@ def test_explain_of_tiles_that_were_begun(
 
 
 @pytest.mark.usefixtures("small_tiles", "checkpoint_every_round")
+@pytest.mark.parametrize("again", ["there", "here"])
 def test_what_a_killed_client_left_beside_a_finished_store_goes(
-    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: str
 ) -> None:
     g, out = graph("min_plus", "int32", 150), tmp_path / "d.npy"
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "remove", lambda self: None)  # as if it were killed before
+        for name in ("remove", "discard"):  # as if it were killed before
+            patch.setattr(Checkpoints, name, lambda _: None)
         kl.closure(g, "min_plus", on=client, out=out, method="tiled")
     (tmp_path / ".kleene-0123456789abcdef.part.kp").touch()
     assert len(files(tmp_path)) >= 5  # a checkpoint may be half written
-    kl.closure(g, "min_plus", on=client, out=out, method="tiled")
+    on = client if again == "there" else None
+    kl.closure(g, "min_plus", on=on, out=out, method="tiled")
     assert files(tmp_path) == ["d.npy", "d.npy.ledger"]
 
 

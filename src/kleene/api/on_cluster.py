@@ -26,8 +26,7 @@ from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.limits import as_limit
 from kleene.distributed.dask_client import import_dask, open_client, worker_threads
 from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
-from kleene.distributed.store_sink import StoreSink, store_sink
-from kleene.distributed.tile_checkpoints import Checkpoints
+from kleene.distributed.store_sink import store_sink
 from kleene.engine.call import Call, Outcome, Part, Sink, Timings
 from kleene.engine.fit import require_fit, sink_of
 from kleene.engine.pieces import Piece
@@ -168,10 +167,7 @@ def _whole(first: int, rows: Any) -> Any:
 def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     """Run work by the workers of the call's cluster: a runner of the engine."""
     call, plan, pieces = work.call, work.plan, work.pieces
-    folder = sink.path.parent if isinstance(sink, StoreSink) else None
     if not pieces:
-        if isinstance(sink, StoreSink):
-            Checkpoints.discard(sink.files.path)
         return plan
     ask, writer = _ask_of_workers(call, plan, work.writer.alone), work.writer
     what = f"{plan.problem} {writer.unit}"
@@ -181,7 +177,7 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     runs = 0
     with open_client(call.on) as client:
         threads = worker_threads(client)
-        with share_call_graph(client, call, plan, folder) as shared:
+        with share_call_graph(client, call, plan, sink.folder) as shared:
 
             def make(blocks: Sequence[Piece]) -> WorkerPieces:
                 some = bare.some([slice(blocks[0].first, blocks[-1].stop)])

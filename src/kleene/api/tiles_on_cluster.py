@@ -186,8 +186,6 @@ class _Tiles(NamedTuple):
                     client, shared, TileWork(own, self.devices, grid), self.cluster, work.pieces,
                     sink.record, checkpoints, report,
                 )  # fmt: skip
-        else:
-            Checkpoints.discard(files.path)
         return with_notes(work.plan, *self.notes)
 
 

@@ -23,6 +23,7 @@ from kleene.distributed.round_files import RoundFiles
 from kleene.distributed.store import Receipt, Store, StoreSpec, StoreWriter, ledger_of
 from kleene.distributed.store_record import TILES, lists_of_vertices, record_call
 from kleene.distributed.stored_results import plan_reading, stored_answer
+from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.engine.call import Call, Part, Sink, Writer
 from kleene.engine.pieces import Piece, choose_block_rows, split
 from kleene.engine.planned import (
@@ -135,6 +136,7 @@ class StoreSink(Sink):
 
     def __init__(self, call: Call, path: Path, spec: StoreSpec) -> None:
         self.call, self.path, self.spec = call, path, spec
+        self.folder = path.parent
         self._store: Store | None = None
 
     @property
@@ -161,6 +163,7 @@ class StoreSink(Sink):
         with self._store as store:
             store.finish()
             files = store.writer()
+            Checkpoints.discard(files.path)
             return Part(stored_answer(files, call.graph, call.sources, call.targets, paths))
 
     def abandon(self, error: BaseException) -> None:

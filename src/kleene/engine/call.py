@@ -239,6 +239,9 @@ class Sink:
 
     writer: Writer = Writer()
 
+    #: A folder that all processes that compute see, if it writes to one.
+    folder: Path | None = None
+
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return the pieces that are to be computed."""
         raise NotImplementedError
