@@ -27,7 +27,7 @@ from kleene.backends.common.limits import as_limit
 from kleene.distributed.dask_client import import_dask, open_client, worker_threads
 from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
 from kleene.distributed.store_sink import store_sink
-from kleene.engine.call import Call, Outcome, Part, Sink, Timings
+from kleene.engine.call import Call, Outcome, Part, Sink
 from kleene.engine.fit import require_fit, sink_of
 from kleene.engine.pieces import Piece
 from kleene.engine.planned import EXPLAINING, planned, show
@@ -44,8 +44,8 @@ from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes
 from kleene.planning.prepared_cost import prepared_seconds
 from kleene.registry import find, methods
-from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
+from kleene.results.verify_part import verify_part
 from kleene.system.formatting import counted, format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -85,16 +85,8 @@ class WorkerPieces:
         limit = as_limit(call.limit, own, np.dtype(plan.dtype), plan.problem == "bfs")
 
         def look(pieces: Sequence[Piece], call: Call, part: Part) -> None:
-            if call.computes is not None:
-                call.computes.prove(call, plan, part.answer)
-            elif proved in pieces:
-                made = Outcome(part, plan, Timings(), limit)
-                result = (
-                    Result._of(call, made)
-                    if call.pairs is None
-                    else PairsResult._of_pairs(call, made)
-                )
-                result.verify(sample=1, seed=proved.first)
+            if call.computes is not None or proved in pieces:
+                verify_part(call, plan, part, limit, proved.first)
 
         receipts: list[Any] = []
         own_work = work._replace(call=call, plan=plan, limit=limit, first=begin)
