@@ -33,7 +33,7 @@ KLEENE = [sys.executable, "-m", "kleene.cli.main"]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_sink, "BLOCKS", BlockSize(seconds=0.002, memory=2**24))
-    monkeypatch.setattr(dask_rows, "PIECE_SECONDS", 0.02)
+    monkeypatch.setattr(dask_rows, "RUN_SECONDS", 0.02)
     monkeypatch.setattr(dask_rows, "_LAST", 0.005)
 
 

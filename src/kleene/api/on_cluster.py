@@ -25,7 +25,7 @@ from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles, solve_in_tile
 from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.limits import as_limit
 from kleene.distributed.dask_client import import_dask, open_client, worker_threads
-from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
+from kleene.distributed.dask_rows import RUN_SECONDS, run_pieces
 from kleene.distributed.store_sink import store_sink
 from kleene.engine.call import Call, Outcome, Part, Sink
 from kleene.engine.fit import require_fit, sink_of
@@ -171,16 +171,16 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
         threads = worker_threads(client)
         with share_call_graph(client, call, plan, sink.folder) as shared:
 
-            def make(blocks: Sequence[Piece]) -> WorkerPieces:
-                some = bare.some([slice(blocks[0].first, blocks[-1].stop)])
-                own = Work(some, plan, tuple(blocks), writer.share(blocks, shared))
-                return WorkerPieces(own, writer.needs(blocks, call._replace(ask=ask), plan))
+            def make(run: Sequence[Piece]) -> WorkerPieces:
+                some = bare.some([slice(run[0].first, run[-1].stop)])
+                own = Work(some, plan, tuple(run), writer.share(run, shared))
+                return WorkerPieces(own, writer.needs(run, call._replace(ask=ask), plan))
 
             with closing(run_pieces(client, shared, what, pieces, make, writer.apart)) as finished:
-                for blocks, receipts in finished:
-                    for piece, receipt in zip(blocks, receipts, strict=True):
+                for run, receipts in finished:
+                    for piece, receipt in zip(run, receipts, strict=True):
                         sink.record(piece, receipt)
-                    runs, done = runs + 1, done + count_rows(blocks)
+                    runs, done = runs + 1, done + count_rows(run)
                     if report is not None:
                         report(done, total)
     note = f"cluster: {_in_words(threads)}, {sink.ran(runs)}"
@@ -236,11 +236,11 @@ def _describe(call: Call, plan: Plan, pieces: Sequence[Piece]) -> tuple[str, ...
     form: Any = call.form  # a prepared graph
     sent = graph_bytes(graph, call.hops) if form is None else form.nbytes
     seconds = rows * _seconds_per_row(call, plan)
-    runs = min(len(pieces), max(1, ceil(seconds / PIECE_SECONDS)))
+    runs = min(len(pieces), max(1, ceil(seconds / RUN_SECONDS)))
     together = max(piece.stop - piece.first for piece in pieces)
     return (
         f"cluster: {_in_words(threads)}; each has the graph once, {format_bytes(sent)}",
-        f"pieces: about {runs:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
+        f"pieces: about {runs:,} of up to {RUN_SECONDS:g} s, in blocks of {together:,} rows, "
         f"{format_bytes(together * row)} each",
         f"bytes: workers write {format_bytes(rows * row)} to the store",
         f"time: about {format_duration(seconds / max(1, sum(threads.values())))}, by estimate for "
