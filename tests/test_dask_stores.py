@@ -277,6 +277,9 @@ def test_workers_open_a_device_that_the_client_lacks(
     matrix = prepared.matrix([0, 9], [3, 5], device="emulated", on=client)
     assert (matrix.plan.method, matrix.plan.device) == ("prepared", "emulated")
     assert matrix.distances.tolist() == prepared.matrix([0, 9], [3, 5]).distances.tolist()
+    if "cuda" not in here.devices:
+        named = kl.explain(prepared, "sssp", sources=[0, 9], devices=[1], on=client)
+        assert (named.method, named.where) == ("prepared", "cuda:1")
     sums = kl.reduce_distances(CITY, sources=[0, 9], device="emulated", on=client).sums
     assert np.array_equal(sums, wanted.sum(axis=1))
     assert "'emulated' on the workers" in str(

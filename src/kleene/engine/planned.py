@@ -38,6 +38,8 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
         ask = call.ask
     if call.computes is not None:
         return call.computes.plan(call._replace(ask=ask))
+    if call.on is not None:
+        ask = ask.for_workers()
     form = call.form
     if form is not None and (call.by_form or form._answers(ask)):
         if call.pairs is not None:
@@ -48,8 +50,6 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
         return Planned(form._plan(ask, rows * width))
     graph = call.graph.transpose() if call.reverse else call.graph
     facts = graph_facts(graph, ask.what.problem == "bfs")
-    if call.on is not None:
-        ask = ask.for_workers()
     plan = plan_call(facts, ask)
     if plan.method != "prepared":
         return Planned(plan)
