@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ import pytest
 
 import kleene as kl
 from kleene.api.cluster_graphs import share_plain_graph
-from kleene.distributed import dask_graphs
+from kleene.api.nearest import _Search
+from kleene.distributed import dask_graphs, tile_tasks
 from kleene.distributed.dask_graphs import SharedGraph
 from kleene.engine import work
+from kleene.engine.sums import SumsWriter
 
 dask = pytest.importorskip("dask.distributed")
 
@@ -387,3 +390,83 @@ def test_loads_from_few_destinations_and_of_no_trip(client: Any) -> None:
     trips = [(a, b, 2) for a in range(0, 900, 7) for b in (3, 500)]
     assert np.array_equal(kl.loads(CITY, trips, on=client).arcs, kl.loads(CITY, trips).arcs)
     assert not kl.loads(CITY, ([], [], []), on=client).arcs.any()
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_worker_holds_the_sums_of_one_piece(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    together: list[int] = []
+    needs = SumsWriter.needs
+
+    def counted(writer: SumsWriter, pieces: Any, *of: Any) -> int:
+        together.append(len(pieces))
+        return needs(writer, pieces, *of)
+
+    monkeypatch.setattr(SumsWriter, "needs", counted)
+    kl.closeness(CITY, on=client)
+    assert together.count(1) > 4
+    assert max(together) == 1
+
+
+# ---- a worker in this process -------------------------------------------------------------------
+
+
+@contextmanager
+def in_this_process() -> Iterator[Any]:
+    """Yield the client of a worker in this process, which sees what a test changes."""
+    with (
+        dask.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        dask.Client(cluster, set_as_default=False) as made,
+    ):
+        yield made
+
+
+@pytest.mark.parametrize("keywords", [{}, {"k": 2}, {"k": 2, "threads": 3}], ids=str)
+def test_a_search_takes_the_threads_of_its_worker(
+    keywords: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int | None] = []
+    compute = _Search.compute
+
+    def watched(search: Any, call: Any, *rest: Any) -> Any:
+        taken.append(call.ask.where.threads)
+        return compute(search, call, *rest)
+
+    monkeypatch.setattr(_Search, "compute", watched)
+    with in_this_process() as made:
+        kl.nearest(CITY, [3, 400], on=made, **keywords)
+    assert taken == [keywords.get("threads", 1)]
+
+
+def one_more(compute: Any) -> Any:
+    """Return what computes rows, wrong by one but for the sources."""
+
+    def wrong(*given: Any) -> Any:
+        answer = compute(*given)
+        answer.values[answer.values > 0] += 1
+        return answer
+
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("problem", "asked"),
+    [
+        ("sssp", {"sources": [0, 9], "targets": [5, 7], "method": "dijkstra"}),
+        ("sssp", {"pairs": [(0, 5), (9, 7)], "method": "dijkstra"}),
+        ("apsp", {"out": "d.npy", "method": "batched"}),
+        ("apsp", {"out": "d.npy", "method": "tiled"}),
+    ],
+    ids=["block", "pairs", "store", "tiles"],
+)
+def test_a_worker_refuses_rows_that_are_wrong(
+    problem: str, asked: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(work, "_run", one_more(work._run))
+    monkeypatch.setattr(tile_tasks, "finish_rows", one_more(tile_tasks.finish_rows))
+    monkeypatch.setattr(tile_tasks, "_PROOF", 0)
+    refused = pytest.raises((kl.ClusterError, kl.VerificationError), match=r"Verif|its predecessor")
+    with in_this_process() as made, refused:
+        getattr(kl, problem)(SOCIAL, on=made, **asked)

@@ -1,4 +1,4 @@
-"""Pieces of rows: how large they are, and what comes of errors, by a scheduler that is a fake."""
+"""Runs of pieces: how large they are, and what comes of errors, by a scheduler that is a fake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import kleene as kl
 from kleene.distributed import dask_client, dask_rows
 from kleene.distributed.dask_client import Workers
 from kleene.distributed.dask_graphs import SharedGraph
-from kleene.distributed.dask_rows import _PieceError, _Pieces, run_pieces
+from kleene.distributed.dask_rows import _RunError, _Runs, run_pieces
 from kleene.engine.pieces import Piece, split
 from kleene.errors import Code
 
@@ -25,18 +25,18 @@ SHARED = SharedGraph("/tmp/nothing.kp", len)
 # ---- sizes --------------------------------------------------------------------------------------
 
 
-def sizes(pieces: _Pieces, threads: int, seconds_per_row: float) -> list[int]:
+def sizes(runs: _Runs, threads: int, seconds_per_row: float) -> list[int]:
     found = []
-    while pieces.left:
-        piece = pieces.take(threads)
-        rows = piece[-1].stop - piece[0].first
+    while runs.left:
+        run = runs.take(threads)
+        rows = run[-1].stop - run[0].first
         found.append(rows)
-        pieces.learn(piece, rows * seconds_per_row)
+        runs.learn(run, rows * seconds_per_row)
     return found
 
 
-def test_pieces_take_a_second_or_two_and_the_last_ones_less() -> None:
-    found = sizes(_Pieces(split(10_000, 10)), 2, 0.01)
+def test_runs_take_a_second_or_two_and_the_last_ones_less() -> None:
+    found = sizes(_Runs(split(10_000, 10)), 2, 0.01)
     assert sum(found) == 10_000
     assert found[0] == 10  # nothing is known
     assert found[1] == 200
@@ -45,25 +45,32 @@ def test_pieces_take_a_second_or_two_and_the_last_ones_less() -> None:
 
 
 def test_a_wrong_measurement_is_corrected() -> None:
-    pieces = _Pieces(split(100_000, 10))
-    pieces.learn(pieces.take(2), 1000.0)  # the first task on a busy machine
-    assert set(sizes(pieces, 2, 0.01)[20:100]) <= {190, 200}
+    runs = _Runs(split(100_000, 10))
+    runs.learn(runs.take(2), 1000.0)  # the first task on a busy machine
+    assert set(sizes(runs, 2, 0.01)[20:100]) <= {190, 200}
 
 
-def test_a_piece_has_neighbouring_blocks_only() -> None:
-    blocks = [piece for piece in split(100, 10) if piece.index not in (3, 4)]
-    pieces = _Pieces(blocks)
-    pieces._seconds = 1e-3
-    assert [p.first for p in pieces.take(1)] == [0, 10, 20]
-    piece = pieces.take(1)
-    assert [p.first for p in piece] == [50, 60, 70, 80, 90]
-    assert not pieces.left
-    pieces.put_back(piece)
-    assert pieces.take(1) == piece
+def test_a_run_has_neighbouring_pieces_only() -> None:
+    pieces = [piece for piece in split(100, 10) if piece.index not in (3, 4)]
+    runs = _Runs(pieces)
+    runs._seconds = 1e-3
+    assert [p.first for p in runs.take(1)] == [0, 10, 20]
+    run = runs.take(1)
+    assert [p.first for p in run] == [50, 60, 70, 80, 90]
+    assert not runs.left
+    runs.put_back(run)
+    assert runs.take(1) == run
 
 
-def test_a_block_is_never_cut() -> None:
-    assert sizes(_Pieces(split(30, 10)), 2, 100.0) == [10, 10, 10]
+def test_a_run_is_one_piece_where_these_return_much() -> None:
+    runs = _Runs(split(30, 10), apart=True)
+    runs.learn(runs.take(1), 1e-6)
+    assert [len(runs.take(1)) for _ in range(2)] == [1, 1]
+    assert not runs.left
+
+
+def test_a_piece_is_never_cut() -> None:
+    assert sizes(_Runs(split(30, 10)), 2, 100.0) == [10, 10, 10]
 
 
 # ---- a fake scheduler ---------------------------------------------------------------------------
@@ -162,12 +169,12 @@ class Double:
 
     memory = 1000
 
-    def __init__(self, blocks: Sequence[Piece]) -> None:
-        self.blocks = blocks
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = pieces
 
     def __call__(self, graph: Any) -> list[int]:
         assert graph == "graph"
-        return [2 * row for block in self.blocks for row in range(block.first, block.stop)]
+        return [2 * row for piece in self.pieces for row in range(piece.first, piece.stop)]
 
 
 class Failing(Double):
@@ -184,7 +191,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     ) -> tuple[Scheduler, list[str], list[int]]:
         scheduler = Scheduler([worker(i, memory) for i in range(workers)])
         sent: list[str] = []
-        asked: list[str] = []  # a worker has begun some pieces before it has the graph
+        asked: list[str] = []  # a worker has begun some runs before it has the graph
 
         def find(shared: SharedGraph, worker: Any) -> Any:
             lacks = worker.address in [f"tcp://worker-{i}" for i in range(missing)]
@@ -197,9 +204,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         monkeypatch.setattr(dask_rows, "find_graph", find)
         monkeypatch.setattr(dask_rows, "send_graph", lambda c, s, names: sent.extend(names))
         found: list[int] = []
-        blocks = split(500, 5)
-        with closing(run_pieces(scheduler, SHARED, "test rows", blocks, work)) as pieces:
-            for _, rows in pieces:
+        pieces = split(500, 5)
+        with closing(run_pieces(scheduler, SHARED, "test rows", pieces, work)) as runs:
+            for _, rows in runs:
                 found += rows
         return scheduler, sent, found
 
@@ -223,7 +230,7 @@ def test_a_worker_without_the_graph_gets_it_once(fake: Any) -> None:
     assert sorted(sent) == ["tcp://worker-0", "tcp://worker-1"]
 
 
-def test_a_cluster_without_workers_gets_a_piece_to_grow_on(fake: Any) -> None:
+def test_a_cluster_without_workers_gets_a_run_to_grow_on(fake: Any) -> None:
     scheduler = Scheduler([])
     flight = dask_rows._Flight.__new__(dask_rows._Flight)
     flight.__dict__.update(_workers=Workers(scheduler), tasks={}, threads=0)
@@ -284,7 +291,7 @@ def test_a_result_that_is_lost_with_its_worker_is_awaited(clock: SimpleNamespace
         dask_rows._outcome(future, "rows", workers)
 
 
-def test_pieces_are_not_awaited_without_workers(
+def test_runs_are_not_awaited_without_workers(
     clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduler = Scheduler([worker(0)])
@@ -319,7 +326,7 @@ def test_pieces_are_not_awaited_without_workers(
         (ValueError("cancelled"), kl.ClusterError, "worker-.: ValueError: cancelled"),
     ],
 )
-def test_one_error_names_worker_and_piece(
+def test_one_error_names_worker_and_run(
     fake: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type, message: str
 ) -> None:
     monkeypatch.setattr(Failing, "error", error)
@@ -328,13 +335,13 @@ def test_one_error_names_worker_and_piece(
         def killed(*_: Any) -> None:
             raise error
 
-        monkeypatch.setattr(dask_rows, "run_piece", killed)
+        monkeypatch.setattr(dask_rows, "compute_run", killed)
     with pytest.raises(kind, match=message):
         fake(work=Failing)
 
 
 def test_a_lost_scheduler_is_one_error(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_rows, "run_piece", lambda *_: ValueError("cancelled"))
+    monkeypatch.setattr(dask_rows, "compute_run", lambda *_: ValueError("cancelled"))
     with pytest.raises(kl.ClusterError, match=r"test rows .*: the scheduler is gone.* resumes"):
         fake()
 
@@ -344,8 +351,8 @@ def test_a_worker_with_too_little_memory_is_named(fake: Any) -> None:
         fake(memory=999)
 
 
-def test_an_error_of_a_piece_is_pickled() -> None:
-    error = pickle.loads(pickle.dumps(_PieceError("tcp://1", ValueError("why"))))
+def test_an_error_of_a_run_is_pickled() -> None:
+    error = pickle.loads(pickle.dumps(_RunError("tcp://1", ValueError("why"))))
     assert (error.worker, str(error.error)) == ("tcp://1", "why")
 
 

@@ -17,12 +17,14 @@ import pytest
 from test_dask import CITY, PLACES, SOCIAL, client, hidden  # noqa: F401
 
 import kleene as kl
+from kleene.api import on_cluster
 from kleene.distributed import dask_rows, store_sink
 from kleene.distributed.store import Store
 from kleene.distributed.store_sink import BlockSize
 from kleene.engine import prepared as prepared_form
 from kleene.planning import plan
 from kleene.planning.machine import LiveMachine
+from kleene.system.formatting import format_bytes
 from kleene.system.machine import this_machine
 
 KLEENE = [sys.executable, "-m", "kleene.cli.main"]
@@ -31,7 +33,7 @@ KLEENE = [sys.executable, "-m", "kleene.cli.main"]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_sink, "BLOCKS", BlockSize(seconds=0.002, memory=2**24))
-    monkeypatch.setattr(dask_rows, "PIECE_SECONDS", 0.02)
+    monkeypatch.setattr(dask_rows, "RUN_SECONDS", 0.02)
     monkeypatch.setattr(dask_rows, "_LAST", 0.005)
 
 
@@ -184,6 +186,72 @@ def test_explain_is_the_plan_of_small_answers(client: Any, tmp_path: Path) -> No
     assert not out.exists()
 
 
+def explained_rows(made: Any) -> Any:
+    """Return a plan without what the cluster would make of it, or made."""
+    notes = ("cluster: ", "pieces: ", "bytes: ", "time: ")
+    return replace(made, reasons=tuple(why for why in made.reasons if not why.startswith(notes)))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"targets": [3, 5]}, {"predecessors": False, "limit": 9}, {"device": "cuda"}],
+    ids=str,
+)
+def test_explain_is_the_plan_of_a_store_that_workers_write(
+    client: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: dict[str, Any],
+) -> None:
+    plans: list[Any] = []
+
+    def shown(work: Any, *_: Any) -> Any:
+        plans.append(work.plan)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(on_cluster, "on_workers", shown)
+    call: dict[str, Any] = {"sources": range(300), "out": tmp_path / "d.npy", **asked, "on": client}
+    explained = kl.explain(CITY, "sssp", **call)
+    with pytest.raises(KeyboardInterrupt):
+        kl.sssp(CITY, **call)
+    assert explained_rows(explained) == plans[0]
+    width = 8 if "targets" in asked else (900 * (4 if "predecessors" in asked else 8))
+    written = format_bytes(300 * width)
+    assert f"bytes: workers write {written} to the store" in explained.reasons
+
+
+def test_explain_of_a_store_that_workers_resume(
+    client: Any,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "d.npy"
+    call: dict[str, Any] = {"sources": range(300), "method": "dijkstra", "predecessors": False}
+    kl.sssp(CITY, **call, out=out, on=client)
+    ledger = out.with_name("d.npy.ledger")
+    out.rename(tmp_path / "d.npy.partial")
+    lines = ledger.read_text().splitlines(keepends=True)
+    ledger.write_text("".join(lines[:-1]))  # a block is missing
+    rows = Store.find(out).missing()[0]
+    call["method"] = "auto"
+    explained = kl.explain(CITY, "sssp", **call, out=out, on=client)
+    assert explained.method == "dijkstra"
+    assert "pieces: about 1 of" in str(explained)
+    missing = format_bytes((rows.stop - rows.first) * 900 * 4)
+    assert f"bytes: workers write {missing} to the store" in explained.reasons
+    made = kl.sssp(CITY, **call, out=out, on=client).plan
+    assert explained_rows(explained) == explained_rows(made)
+    assert "read from" in str(kl.explain(CITY, "sssp", **call, out=out, on=client))
+    with pytest.raises(kl.StoreError, match="limit"):
+        kl.explain(CITY, "sssp", **call, limit=3, out=out, on=client)
+
+
+def test_explain_of_no_rows(client: Any, tmp_path: Path) -> None:  # noqa: F811
+    call: dict[str, Any] = {"sources": [], "out": tmp_path / "d.zarr", "on": client}
+    explained = kl.explain(CITY, "apsp", **call)
+    assert explained == kl.explain(CITY, "apsp", sources=[], on=client)
+    assert explained == kl.apsp(CITY, **call).plan
+
+
 @pytest.mark.skipif("emulated" not in this_machine().devices, reason="no emulator")
 def test_workers_open_a_device_that_the_client_lacks(
     client: Any,  # noqa: F811
@@ -209,6 +277,9 @@ def test_workers_open_a_device_that_the_client_lacks(
     matrix = prepared.matrix([0, 9], [3, 5], device="emulated", on=client)
     assert (matrix.plan.method, matrix.plan.device) == ("prepared", "emulated")
     assert matrix.distances.tolist() == prepared.matrix([0, 9], [3, 5]).distances.tolist()
+    if "cuda" not in here.devices:
+        named = kl.explain(prepared, "sssp", sources=[0, 9], devices=[1], on=client)
+        assert (named.method, named.where) == ("prepared", "cuda:1")
     sums = kl.reduce_distances(CITY, sources=[0, 9], device="emulated", on=client).sums
     assert np.array_equal(sums, wanted.sum(axis=1))
     assert "'emulated' on the workers" in str(

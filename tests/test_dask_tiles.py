@@ -40,14 +40,14 @@ def client() -> Iterator[Any]:
         yield made
 
 
+def choose_small(n: int, pair_bytes: float, cluster: Any, grid: TileGrid | None = None) -> Any:
+    """Take tiles of side 64, where a matrix as small as that would be one tile."""
+    return choose_layout(n, pair_bytes, cluster, grid or TileGrid(n, 64, 64))
+
+
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take tiles of side 64, where a matrix as small as that would be one tile."""
-
-    def choose(n: int, pair_bytes: float, cluster: Any, grid: TileGrid | None = None) -> Any:
-        return choose_layout(n, pair_bytes, cluster, grid or TileGrid(n, 64, 64))
-
-    monkeypatch.setattr(tiles_on_cluster, "choose_layout", choose)
+    monkeypatch.setattr(tiles_on_cluster, "choose_layout", choose_small)
 
 
 @pytest.fixture
@@ -326,17 +326,38 @@ def test_checkpoints_that_are_damaged_or_gone(client: Any, tmp_path: Path) -> No
         kl.closure(other, "min_plus", on=client, out=tmp_path / "e.npy", method="tiled")
 
 
-@pytest.mark.usefixtures("small_tiles", "checkpoint_every_round")
-def test_what_a_killed_client_left_beside_a_finished_store_goes(
+def test_explain_of_tiles_that_were_begun(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g, out = graph("min_plus", "int32", 250), tmp_path / "d.npy"
+    with monkeypatch.context() as patch:
+        patch.setattr(tiles_on_cluster, "choose_layout", choose_small)
+        kl.closure(g, "min_plus", on=client, out=out, method="tiled")
+    out.rename(tmp_path / "d.npy.partial")
+    ledger = tmp_path / "d.npy.ledger"
+    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-1]))
+    begun = files(tmp_path)
+    text = str(kl.explain(g, "closure", "min_plus", on=client, out=out, method="tiled"))
+    assert "tiles: 4 x 4 of side 64" in text
+    with pytest.raises(kl.StoreError, match="graph"):
+        kl.explain(graph("min_plus", "int32", 249), "closure", on=client, out=out, method="tiled")
+    assert files(tmp_path) == begun
+
+
+@pytest.mark.usefixtures("small_tiles", "checkpoint_every_round")
+@pytest.mark.parametrize("again", ["there", "here"])
+def test_what_a_killed_client_left_beside_a_finished_store_goes(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: str
 ) -> None:
     g, out = graph("min_plus", "int32", 150), tmp_path / "d.npy"
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "remove", lambda self: None)  # as if it were killed before
+        for name in ("remove", "discard"):  # as if it were killed before
+            patch.setattr(Checkpoints, name, lambda _: None)
         kl.closure(g, "min_plus", on=client, out=out, method="tiled")
     (tmp_path / ".kleene-0123456789abcdef.part.kp").touch()
     assert len(files(tmp_path)) >= 5  # a checkpoint may be half written
-    kl.closure(g, "min_plus", on=client, out=out, method="tiled")
+    on = client if again == "there" else None
+    kl.closure(g, "min_plus", on=on, out=out, method="tiled")
     assert files(tmp_path) == ["d.npy", "d.npy.ledger"]
 
 

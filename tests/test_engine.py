@@ -234,6 +234,16 @@ def test_no_pairs_on_a_cluster(graph: Any, predecessors: bool, client: Any) -> N
     assert found.distances.dtype == kl.sssp(graph, pairs=[]).distances.dtype
 
 
+def test_no_pairs_run_nothing_here(
+    client: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kleene.engine.work.compute", lambda *_: pytest.fail("it ran here"))
+    found = kl.sssp(GRID, pairs=[], device="cuda", on=client)
+    assert found.plan.device == "cuda"
+    assert found.distances.tolist() == list(found.paths()) == []
+
+
 def test_pairs_without_a_path_on_a_cluster(client: Any) -> None:  # noqa: F811
     two = kl.Graph.from_edges([0, 2], [1, 3], [4, 5], n=5)
     found = kl.sssp(two, pairs=[(0, 1), (1, 0), (4, 4)], on=client)

@@ -167,6 +167,15 @@ def test_methods_of_the_gpu() -> None:
     assert on_gpu("apsp", replace(dense, weight_dtype=None), predecessors=False) == "batched"
 
 
+def test_a_plan_for_gpus_of_workers_on_a_machine_without_one() -> None:
+    ask = Ask.of("apsp", device="cuda", devices=("cuda:1",), sources=512, threads=16).for_workers()
+    made = make_plan(replace(RMAT_20, n=2**16, m=2**20), ask, BOX)
+    assert (made.method, made.first_device) == ("batched", "cuda:1")
+    assert made.device_memory > 0
+    assert made.reasons[0] == "device: 'cuda' on the workers, as asked"
+    assert Ask.of("apsp", device="cpu").for_workers() == Ask.of("apsp", device="cpu")
+
+
 def test_prepared_on_the_gpu_where_rows_are_many() -> None:
     """Preparing takes seconds on the host, once; then a row takes microseconds."""
     known = Known(4 * ROADS.n, 25 * ROADS.n, "eliminated", frozenset({("min_plus", "int64")}))

@@ -27,7 +27,7 @@ SOURCES = [1, 2, 3, 4]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: 1)
-    monkeypatch.setattr(dask_rows, "PIECE_SECONDS", 0.001)
+    monkeypatch.setattr(dask_rows, "RUN_SECONDS", 0.001)
 
 
 def solve(problem: str, **keywords: Any) -> kl.Result:

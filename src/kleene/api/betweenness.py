@@ -24,7 +24,7 @@ from kleene.backends.common.limits import as_limit
 from kleene.backends.task import BetweennessTask
 from kleene.engine.call import Call, Computation
 from kleene.engine.fit import require_fit
-from kleene.engine.planned import Planned, as_planned_here, planned_for_workers
+from kleene.engine.planned import Planned
 from kleene.engine.solve import solve
 from kleene.engine.sums import Sums
 from kleene.engine.value import run_value
@@ -36,7 +36,6 @@ from kleene.measures.betweenness import Betweenness
 from kleene.measures.betweenness import Sums as SumsOfArcs
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.ask import Ask, Decision
-from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.registry.betweenness import HOPS_ONLY
 from kleene.system.machine import threads_for
@@ -210,10 +209,8 @@ class _Asked(Computation):
     def plan(self, call: Call) -> Planned:
         """Plan the call, or what a part of its sources take."""
         graph, ask = call.graph, call.ask
-        if call.on is None:
-            return Planned(plan_betweenness(graph, ask, self.hops))
-        plan = plan_betweenness(graph, as_planned_here(ask), self.hops)
-        return Planned(planned_for_workers(plan, ask, graph_facts(graph, self.hops)))
+        ask = ask if call.on is None else ask.for_workers()
+        return Planned(plan_betweenness(graph, ask, self.hops))
 
     def task(self, call: Call, plan: Plan) -> BetweennessTask:
         """Return what a method is given."""

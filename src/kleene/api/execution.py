@@ -9,9 +9,6 @@ from pathlib import Path
 
 from kleene.engine import solve as engine
 from kleene.engine.call import Call
-from kleene.engine.fit import require_fit, sink_of
-from kleene.engine.planned import EXPLAINING, show
-from kleene.planning.plan import Plan
 from kleene.results.result import Result
 
 __all__ = ["runner_for", "solve"]
@@ -22,8 +19,6 @@ def solve(call: Call) -> Result:
     if call.on is not None:
         from kleene.api.on_cluster import solve_on_cluster
 
-        if EXPLAINING.on and sink_of(call) in ("row", "rows", "store"):
-            show(_plan_on_cluster(call))
         return solve_on_cluster(call)
     if call.pairs is not None:
         from kleene.api.pairs import solve_pairs
@@ -53,17 +48,6 @@ def _solve_stored(call: Call) -> Result | None:
         sink = RoundsSink(call, sink.path, sink.spec)
         return Result._of(call, engine.solve(call, sink, made, run_in_rounds, title))
     return Result._of(call, engine.solve(call, sink, made))
-
-
-def _plan_on_cluster(call: Call) -> Plan:
-    """Return the plan of rows that go to a store, whose name can be left out, and what it takes."""
-    from kleene.api.on_cluster import explain_rows
-    from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles
-
-    if sink_of(call) != "rows":
-        require_fit(call)
-    tiles = plan_tiles(call)
-    return explain_rows(call) if tiles is None else explain_tiles(call, tiles)
 
 
 def runner_for(call: Call) -> engine.Runner | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,17 +21,16 @@ import numpy as np
 
 from kleene.api.cluster_graphs import graph_bytes, share_call_graph
 from kleene.api.pairs import solve_pairs
-from kleene.api.tiles_on_cluster import plan_tiles, solve_in_tiles
+from kleene.api.tiles_on_cluster import explain_tiles, plan_tiles, solve_in_tiles
 from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.limits import as_limit
 from kleene.distributed.dask_client import import_dask, open_client, worker_threads
-from kleene.distributed.dask_rows import PIECE_SECONDS, run_pieces
-from kleene.distributed.store_sink import StoreSink, store_sink, with_block_rows
-from kleene.distributed.tile_checkpoints import Checkpoints
-from kleene.engine.call import Call, Outcome, Part, Sink, Timings
-from kleene.engine.fit import require_fit
+from kleene.distributed.dask_rows import RUN_SECONDS, run_pieces
+from kleene.distributed.store_sink import store_sink
+from kleene.engine.call import Call, Outcome, Part, Sink
+from kleene.engine.fit import require_fit, sink_of
 from kleene.engine.pieces import Piece
-from kleene.engine.planned import planned
+from kleene.engine.planned import EXPLAINING, planned, show
 from kleene.engine.reduce import Reduce, planned_rows, rows_together
 from kleene.engine.searched_rows import SearchedRows
 from kleene.engine.solve import solve
@@ -44,20 +44,20 @@ from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes
 from kleene.planning.prepared_cost import prepared_seconds
 from kleene.registry import find, methods
-from kleene.results.pairs import PairsResult
 from kleene.results.result import Result
+from kleene.results.verify_part import verify_part
 from kleene.system.formatting import counted, format_bytes, format_duration
 
 if TYPE_CHECKING:
     from kleene.backends.task import Progress
 
-__all__ = ["count_workers", "explain_rows", "on_workers", "solve_on_cluster"]
+__all__ = ["count_workers", "on_workers", "solve_on_cluster"]
 
 #: Bytes of an answer that may pass through the client.
 _SMALL = 2**30
 
-#: Of a call that is explained: its store, and rows that are computed together.
-_STORE, _TOGETHER = Path("d.zarr"), 64
+#: Rows that are computed together, of a call that is explained.
+_TOGETHER = 64
 
 
 # ---- on a worker --------------------------------------------------------------------------------
@@ -74,27 +74,19 @@ class WorkerPieces:
         """Compute the pieces, and return their receipts; prove a row of one of them."""
         work, form = self.work, None if isinstance(graph, Graph) else graph
         own = graph if form is None else form.graph
-        call = work.call._replace(
-            graph=own, form=form, sources=work.call.sources.astype(own.id_dtype, copy=False)
-        )
+        ask, sources = work.call.ask, work.call.sources.astype(own.id_dtype, copy=False)
+        if ask.where.threads is None:  # not all cores of the machine
+            ask = ask.but(threads=import_dask().get_worker().state.nthreads)
+        call = work.call._replace(ask=ask, graph=own, form=form, sources=sources)
         rows = max(piece.stop - piece.first for piece in work.pieces)
-        threads = call.ask.where.threads or import_dask().get_worker().state.nthreads
-        plan = planned(call, call.ask.but(sources=rows, threads=threads)).plan
+        plan = planned(call, ask.but(sources=rows)).plan
         begin = work.pieces[0].first
         proved = random.Random(begin).choice(work.pieces)
         limit = as_limit(call.limit, own, np.dtype(plan.dtype), plan.problem == "bfs")
 
         def look(pieces: Sequence[Piece], call: Call, part: Part) -> None:
-            if call.computes is not None:
-                call.computes.prove(call, plan, part.answer)
-            elif proved in pieces:
-                made = Outcome(part, plan, Timings(), limit)
-                result = (
-                    Result._of(call, made)
-                    if call.pairs is None
-                    else PairsResult._of_pairs(call, made)
-                )
-                result.verify(sample=1, seed=proved.first)
+            if call.computes is not None or proved in pieces:
+                verify_part(call, plan, part, limit, proved.first)
 
         receipts: list[Any] = []
         own_work = work._replace(call=call, plan=plan, limit=limit, first=begin)
@@ -108,6 +100,8 @@ class WorkerPieces:
 
 def solve_on_cluster(call: Call) -> Result:
     """Answer a call by the workers of its cluster."""
+    if EXPLAINING.on and sink_of(call) == "rows":
+        call = call._replace(out=Path(f"{secrets.token_hex(16)}.zarr"))  # it can be left out
     require_fit(call)
     if call.pairs is not None:
         return solve_pairs(call, on_workers)
@@ -115,10 +109,12 @@ def solve_on_cluster(call: Call) -> Result:
         call = call._replace(out=Path(os.path.abspath(str(call.out))))
     tiles = plan_tiles(call)
     if tiles is not None:
+        if EXPLAINING.on:
+            show(explain_tiles(call, tiles))
         return solve_in_tiles(call, tiles)
     if call.out is None:
         return _solve_block(call)
-    found = store_sink(call)
+    found = store_sink(call, _describe)
     assert found is not None
     return Result._of(call, solve(call, *found, on_workers))
 
@@ -163,10 +159,7 @@ def _whole(first: int, rows: Any) -> Any:
 def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     """Run work by the workers of the call's cluster: a runner of the engine."""
     call, plan, pieces = work.call, work.plan, work.pieces
-    folder = sink.path.parent if isinstance(sink, StoreSink) else None
     if not pieces:
-        if isinstance(sink, StoreSink):
-            Checkpoints.discard(sink.files.path)
         return plan
     ask, writer = _ask_of_workers(call, plan, work.writer.alone), work.writer
     what = f"{plan.problem} {writer.unit}"
@@ -176,18 +169,18 @@ def on_workers(work: Work, sink: Sink, report: Progress | None) -> Plan:
     runs = 0
     with open_client(call.on) as client:
         threads = worker_threads(client)
-        with share_call_graph(client, call, plan, folder) as shared:
+        with share_call_graph(client, call, plan, sink.folder) as shared:
 
-            def make(blocks: Sequence[Piece]) -> WorkerPieces:
-                some = bare.some([slice(blocks[0].first, blocks[-1].stop)])
-                own = Work(some, plan, tuple(blocks), writer.share(blocks, shared))
-                return WorkerPieces(own, writer.needs(blocks, call._replace(ask=ask), plan))
+            def make(run: Sequence[Piece]) -> WorkerPieces:
+                some = bare.some([slice(run[0].first, run[-1].stop)])
+                own = Work(some, plan, tuple(run), writer.share(run, shared))
+                return WorkerPieces(own, writer.needs(run, call._replace(ask=ask), plan))
 
-            with closing(run_pieces(client, shared, what, pieces, make)) as finished:
-                for blocks, receipts in finished:
-                    for piece, receipt in zip(blocks, receipts, strict=True):
+            with closing(run_pieces(client, shared, what, pieces, make, writer.apart)) as finished:
+                for run, receipts in finished:
+                    for piece, receipt in zip(run, receipts, strict=True):
                         sink.record(piece, receipt)
-                    runs, done = runs + 1, done + count_rows(blocks)
+                    runs, done = runs + 1, done + count_rows(run)
                     if report is not None:
                         report(done, total)
     note = f"cluster: {_in_words(threads)}, {sink.ran(runs)}"
@@ -215,47 +208,44 @@ def _ask_of_workers(call: Call, plan: Plan, alone: bool) -> Ask:
     same distances.
     """
     threads = call.ask.where.threads or (None if alone else 1)
-    ask = call.ask.but(given=False, threads=threads, block_rows=0)
+    ask = call.ask.but(threads=threads, given=False)._replace(frozen=(ARC_BY_ARC,))
     if plan.dtype != "bool":
         ask = ask.but(dtype=plan.dtype)
-    if plan.method == "prepared" and call.form is None:
-        ask = ask.but(method="prepared")
-    if ask.where.method != "auto":
-        return ask
-    names = ("cuda", "cpu") if ask.where.device == "auto" else (ask.where.device,)
+    where = ask.where
+    names = ("cuda", "cpu") if where.device == "auto" else (where.device,)
     having = [name for name in names if methods(plan.problem, name)]
-    everywhere = all(find(plan.problem, plan.method, device) for device in having)
-    ask = ask.but(method=plan.method if everywhere else "auto")
-    return ask._replace(frozen=(ARC_BY_ARC,))
+    if where.method == "auto" and all(find(plan.problem, plan.method, name) for name in having):
+        ask = ask.but(method=plan.method)
+    return ask
 
 
 # ---- explain ------------------------------------------------------------------------------------
 
 
-def explain_rows(call: Call) -> Plan:
-    """Return the plan of the rows, with what the cluster makes of it: pieces, bytes, and time."""
-    ask, graph, rows = call.ask, call.graph, len(call.sources)
-    plan = planned_rows(call).plan
+def _describe(call: Call, plan: Plan, pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """Say what the cluster makes of the pieces that a store lacks: bytes, and time."""
+    rows = count_rows(pieces)
+    if not rows:
+        return ()
     with open_client(call.on) as client:
         threads = worker_threads(client)
-    hops = ask.what.problem == "bfs"
-    row = graph.n * np.dtype(plan.dtype).itemsize
-    row += graph.n * graph.id_dtype.itemsize if ask.what.predecessors else 0
+    graph = call.graph
+    row = np.dtype(plan.dtype).itemsize * (graph.n if call.targets is None else len(call.targets))
+    if call.ask.what.predecessors and call.targets is None:
+        row += graph.n * graph.id_dtype.itemsize
+    form: Any = call.form  # a prepared graph
+    sent = graph_bytes(graph, call.hops) if form is None else form.nbytes
     seconds = rows * _seconds_per_row(call, plan)
-    blocks = with_block_rows(graph_facts(graph, hops), ask, _STORE, call.on).output.block_rows
-    together = min(rows, blocks)
-    pieces = min(ceil(rows / together), max(1, ceil(seconds / PIECE_SECONDS)))
-    form: Any = call.form
-    sent = graph_bytes(graph, hops) if form is None else form.nbytes
-    shared = seconds / max(1, sum(threads.values()))
-    notes = (
+    runs = min(len(pieces), max(1, ceil(seconds / RUN_SECONDS)))
+    together = max(piece.stop - piece.first for piece in pieces)
+    return (
         f"cluster: {_in_words(threads)}; each has the graph once, {format_bytes(sent)}",
-        f"pieces: about {pieces:,} of up to {PIECE_SECONDS:g} s, in blocks of {together:,} rows, "
+        f"pieces: about {runs:,} of up to {RUN_SECONDS:g} s, in blocks of {together:,} rows, "
         f"{format_bytes(together * row)} each",
         f"bytes: workers write {format_bytes(rows * row)} to the store",
-        f"time: about {format_duration(shared)}, by estimate for CPUs",
+        f"time: about {format_duration(seconds / max(1, sum(threads.values())))}, by estimate for "
+        "CPUs",
     )
-    return replace(plan, reasons=(*plan.reasons, *notes), memory=together * row)
 
 
 def _seconds_per_row(call: Call, plan: Plan) -> float:

@@ -29,8 +29,6 @@ def solve_pairs(call: Call, runner: Runner | None = None) -> PairsResult:
     assert call.pairs is not None
     ask, form = call.ask, call.form
     title = f"{ask.what.problem} of pairs"
-    if not call.rows:
-        runner = None  # there is nothing to send
     own, plan = call, None
     has = () if form is None else form._answers(ask)
     if "entries" not in has:

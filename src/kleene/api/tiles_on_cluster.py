@@ -83,10 +83,8 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
             " in a folder that all of them see",
         )
     path = Path(str(call.out))
-    found = Store.look(path)
-    kept = None if found is None else _tiles_of(found.spec.call, call.graph.n)
     with open_client(call.on) as client:
-        tiles = _Tiles.choose(call, plan, client, kept)
+        tiles = _Tiles.choose(call, plan, client, Store.look(path))
         run = partial(tiles.run, client)
         sink, title = tiles.sink(call, path), f"{plan.problem} by tiles"
         return Result._of(call, solve(call, sink, Planned(plan), run, title))
@@ -94,8 +92,11 @@ def solve_in_tiles(call: Call, plan: Plan) -> Result:
 
 def explain_tiles(call: Call, plan: Plan) -> Plan:
     """Return the plan, with what the cluster makes of it."""
+    found = find_resumable(str(call.out), keep=True)
     with open_client(call.on) as client:
-        tiles = _Tiles.choose(call, plan, client)
+        tiles = _Tiles.choose(call, plan, client, found)
+    if found is not None:
+        found.require_same(tiles.sink(call, found.path).spec)
     tile = round(min(tiles.layout.grid.side, tiles.graph.n) ** 2 * tiles.pair_bytes)
     graph = format_bytes(graph_bytes(call.graph, False))
     memory = f"memory: {format_bytes(tile)} a tile; each worker has the graph once, {graph}"
@@ -113,9 +114,10 @@ class _Tiles(NamedTuple):
     pair_bytes: float
 
     @classmethod
-    def choose(cls, call: Call, plan: Plan, client: Any, kept: TileGrid | None = None) -> _Tiles:
+    def choose(cls, call: Call, plan: Plan, client: Any, found: Store | None) -> _Tiles:
         """Ask the workers, and choose tiles; those of a store that is resumed are its own."""
         graph = call.graph.transpose() if call.reverse else call.graph
+        kept = None if found is None else _tiles_of(found.spec.call, graph.n)
         n, facts, task = graph.n, graph_facts(graph), closure_task(call, plan)
         form, paths = engine_form("tiled", task), task.predecessors
         ask = call.ask.but(predecessors=paths)
@@ -184,8 +186,6 @@ class _Tiles(NamedTuple):
                     client, shared, TileWork(own, self.devices, grid), self.cluster, work.pieces,
                     sink.record, checkpoints, report,
                 )  # fmt: skip
-        else:
-            Checkpoints.discard(files.path)
         return with_notes(work.plan, *self.notes)
 
 

@@ -23,12 +23,13 @@ from kleene.distributed.round_files import RoundFiles
 from kleene.distributed.store import Receipt, Store, StoreSpec, StoreWriter, ledger_of
 from kleene.distributed.store_record import TILES, lists_of_vertices, record_call
 from kleene.distributed.stored_results import plan_reading, stored_answer
+from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.engine.call import Call, Part, Sink, Writer
-from kleene.engine.pieces import Piece, choose_block_rows
+from kleene.engine.pieces import Piece, choose_block_rows, split
 from kleene.engine.planned import (
     EXPLAINING,
+    Describe,
     Planned,
-    as_planned_here,
     planned,
     show,
     show_call,
@@ -135,6 +136,7 @@ class StoreSink(Sink):
 
     def __init__(self, call: Call, path: Path, spec: StoreSpec) -> None:
         self.call, self.path, self.spec = call, path, spec
+        self.folder = path.parent
         self._store: Store | None = None
 
     @property
@@ -161,6 +163,7 @@ class StoreSink(Sink):
         with self._store as store:
             store.finish()
             files = store.writer()
+            Checkpoints.discard(files.path)
             return Part(stored_answer(files, call.graph, call.sources, call.targets, paths))
 
     def abandon(self, error: BaseException) -> None:
@@ -244,13 +247,13 @@ class _Begun(NamedTuple):
         return spec._replace(call={**spec.call, **tiles})
 
 
-def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
+def store_sink(call: Call, describe: Describe | None = None) -> tuple[StoreSink, Planned] | None:
     """Return the store of a call and its plan; None where ``out`` is to be a plain ``.npy`` file.
 
     That is the answer of one source, one that fits in one block, or that of a method on matrices,
     unless the name has a ledger. With ``targets`` only where the plain file would hold the
     distances to these alone, as a store does. On a cluster there is always a store: workers write
-    it.
+    it. ``describe`` says of a call that is explained how its pieces would run.
     """
     path = Path(str(call.out))
     if path.suffix not in STORE_SUFFIXES:
@@ -274,11 +277,13 @@ def store_sink(call: Call) -> tuple[StoreSink, Planned] | None:
     if found is None and _fits_plain_file(call, ask, made.plan):
         return None
     if EXPLAINING.on and found is None:  # a record takes a pass over the arcs
-        show_call(call, made)
+        show_call(call, made, describe, split(call.rows, ask.output.block_rows))
     spec = begun.record(call, made.plan, ask)
     if EXPLAINING.on and found is not None:
         found.require_same(spec)
-        show(made.plan) if begun.finished else show_call(call, made)
+        if begun.finished:
+            show(made.plan)
+        show_call(call, made, describe, found.missing())
     return StoreSink(call, path, spec), made
 
 
@@ -311,7 +316,7 @@ def resumed_ask(ask: Ask, begun_by: str, on_cluster: bool) -> Ask:
 
 def with_block_rows(facts: Facts, ask: Ask, path: Path, on: Any = None) -> Ask:
     """Return a request with the number of rows that a block of its store should have."""
-    sized = ask if on is None else as_planned_here(ask)
+    sized = ask if on is None else ask.for_workers()
     machine = live_machine()
     threads = 1 if on is not None else ask.where.threads or machine.cores
     device = choose_device(facts, sized, machine)[0].partition(":")[0]

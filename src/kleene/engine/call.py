@@ -197,7 +197,8 @@ class Writer:
     #: Whether progress is the steps that the method reports, and not how many rows are done.
     tells_steps = False
 
-    #: Whether each of several devices computes a piece of its own, instead of rows of every piece.
+    #: Whether each of several devices, and a task of a worker, computes a piece of its own, instead
+    #: of rows of every piece, or of several: what is made of a piece is large.
     apart = False
 
     #: What pieces are runs of, in the names of tasks.
@@ -233,6 +234,9 @@ class Sink:
     """Where an answer goes: what stays with the caller."""
 
     writer: Writer = Writer()
+
+    #: A folder that all processes that compute see, if it writes to one.
+    folder: Path | None = None
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return the pieces that are to be computed."""

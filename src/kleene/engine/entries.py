@@ -100,8 +100,7 @@ class Entries(_Collected):
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Return batches of roots."""
         self._begin(call, plan, len(self.writer.pairs))
-        roots = len(call.sources)
-        return [Piece(0, 0, roots)] if roots <= self._step else split(roots, self._step)
+        return split(len(call.sources), self._step)
 
 
 @dataclass

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn
 
 from kleene.engine.call import Call
+from kleene.engine.pieces import Piece
 from kleene.graph import Graph
 from kleene.graph.incoming import PULLING, IncomingArcs
-from kleene.planning.ask import ARC_BY_ARC, Ask
+from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, plan_call, with_notes
-from kleene.planning.rules import choose_method, unknown_method
-from kleene.prepared.known import Known
-from kleene.registry import find
-from kleene.system.device_names import INDEXED
 
 __all__ = [
-    "EXPLAINING", "Planned", "as_planned_here", "explained", "plan_value", "planned",
-    "planned_for_workers", "show", "show_call",
+    "EXPLAINING", "Describe", "Planned", "explained", "plan_value", "planned", "show", "show_call",
 ]  # fmt: skip
 
 
@@ -43,6 +38,8 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
         ask = call.ask
     if call.computes is not None:
         return call.computes.plan(call if ask is call.ask else call._replace(ask=ask))
+    if call.on is not None:
+        ask = ask.for_workers()
     form = call.form
     if form is not None and (call.by_form or form._answers(ask)):
         if call.pairs is not None:
@@ -53,10 +50,6 @@ def planned(call: Call, ask: Ask | None = None) -> Planned:
         return Planned(form._plan(ask, rows * width))
     graph = call.graph.transpose() if call.reverse else call.graph
     facts = graph_facts(graph, ask.what.problem == "bfs")
-    if call.on is not None:
-        here = as_planned_here(ask)
-        plan = _look_closer(graph, here, plan_call(facts, here))
-        return Planned(planned_for_workers(plan, ask, facts))
     plan = plan_call(facts, ask)
     if plan.method != "prepared":
         return Planned(plan)
@@ -113,13 +106,22 @@ def show(plan: Plan) -> Plan:
     return plan
 
 
-def show_call(call: Call, made: Planned | None = None) -> NoReturn:
+#: Says of the pieces of a planned call how they would run elsewhere.
+Describe = Callable[[Call, Plan, Sequence[Piece]], tuple[str, ...]]
+
+
+def show_call(
+    call: Call, made: Planned | None = None, describe: Describe | None = None,
+    pieces: Sequence[Piece] = (),
+) -> NoReturn:  # fmt: skip
     """End a path call that is explained, with its plan and what will become of incoming arcs."""
     plan = (made or planned(call)).plan
     if plan.method in PULLING and call.on is None:
         graph = call.graph.transpose() if call.reverse else call.graph
         outlook = IncomingArcs.of(graph).outlook(graph)
         plan = with_notes(plan, outlook) if outlook else plan
+    if describe is not None:
+        plan = with_notes(plan, *describe(call, plan, pieces))
     raise _Explained(plan)
 
 
@@ -145,38 +147,3 @@ def _look_closer(graph: Graph, ask: Ask, plan: Plan, hops: bool = False) -> Plan
             step(graph)
             plan = plan_call(graph_facts(graph, hops), ask)
     return plan
-
-
-# ---- calls on a cluster -------------------------------------------------------------------------
-
-_NOT_PREPARED = Known(0, 0, "counted", refused="the client did not prepare it")
-
-
-def as_planned_here(ask: Ask) -> Ask:
-    """Return the request of a call on a cluster as the client plans it.
-
-    Workers open the device that was asked for; this machine need not have it.
-    """
-    problem, where = ask.what.problem, ask.where
-    if where.device not in INDEXED:
-        return ask
-    if where.method != "auto" and not find(problem, where.method, where.device):
-        unknown_method(ask, [where.device])
-    here = ask.but(device="cpu", devices=())
-    if find(problem, where.method, "cpu") is None:
-        here = here.but(method="auto", options=())
-    return here
-
-
-def planned_for_workers(plan: Plan, ask: Ask, facts: Facts) -> Plan:
-    """Return the plan of the client, with the device that was asked for and a method of it."""
-    device = ask.where.device
-    if device not in INDEXED:
-        return plan
-    reasons = (f"device: {device!r} on the workers, as asked", *plan.reasons[1:])
-    method = plan.method
-    if ask.where.method != "auto" or not find(plan.problem, method, device):
-        searched = replace(facts, prepared=_NOT_PREPARED)  # the client decided not to prepare it
-        row, why = choose_method(searched, ask.freeze(ARC_BY_ARC), device)
-        method, reasons = row.name, (reasons[0], why, *reasons[2:])
-    return replace(plan, device=device, devices=ask.where.devices, method=method, reasons=reasons)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from kleene.system.device_names import INDEXED
+
 __all__ = [
     "ARC_BY_ARC", "IN_BATCHES", "ROUNDS_BEGUN", "Ask", "Decision", "Output", "What", "Where",
 ]  # fmt: skip
@@ -97,6 +99,14 @@ class Ask(NamedTuple):
     def freeze(self, *decisions: Decision) -> Ask:
         """Return this with decisions that the plan does not make."""
         return self._replace(frozen=(*self.frozen, *decisions))
+
+    def for_workers(self) -> Ask:
+        """Return this as it is planned for workers: they have the GPUs that are asked for."""
+        device = self.where.device
+        if device not in INDEXED:
+            return self
+        made = Decision("device", device, f"device: {device!r} on the workers, as asked")
+        return self.freeze(made, IN_BATCHES)
 
     def decided(self, name: str) -> Decision | None:
         """Return a decision that is frozen, or None."""

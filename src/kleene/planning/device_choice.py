@@ -30,6 +30,9 @@ _WORTH_STREAMING = 2**30
 
 def choose_device(facts: Facts, ask: Ask, machine: Machine) -> tuple[str, str]:
     """Return a device that has the method, and why, or refuse with what is missing."""
+    frozen = ask.decided("device")
+    if frozen is not None:
+        return str(frozen.choice), frozen.reason
     if ask.where.device != "auto":
         require_device_name(ask.where.device)
         if not methods(ask.what.problem, ask.where.device):

@@ -35,6 +35,8 @@ def choose_devices(
     if kind not in INDEXED:
         return (), ""
     asked = ask.where.devices
+    if ask.decided("device") is not None:  # of another machine
+        return asked, ""
     if asked:
         _require(asked, machine.visible(kind))
     one = (asked or (facts.placed if split_name(facts.placed)[0] == kind else kind,))[:1]
