@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -306,14 +307,29 @@ def test_calls_that_run_here(form: str) -> None:
     assert others[0] >= first
 
 
+#: How the table on the page names sinks that no call is named for, and the runners.
+NAMED = {
+    "row": "`source`", "rows": "`sources`", "array": "`out=array`", "device": '`keep="device"`',
+    "block": "`targets`", "store": '`out="d.zarr"`', "pairs": "`pairs`", "estimate": "`error`",
+    "best": "`nearest(k=3)`",
+}  # fmt: skip
+COLUMNS = ["in this process", "`devices=[0, 1]`", "`on=client`"]
+
+
 def test_the_page_shows_the_table() -> None:
     page = (Path(__file__).parents[1] / "docs" / "concepts.md").read_text()
     lines = page.partition("## What goes with what")[2].partition("\n## ")[0].splitlines()
-    rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines if "|" in line][2:]
-    for sink, cells in zip(SINKS, rows, strict=True):
-        none = {*REFUSED, ("flows", "devices")}  # where no method is
-        refused = [(sink, runner) in none for runner in RUNNERS]
-        assert [cell.startswith("no") for cell in cells] == refused, sink
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
+    assert table[0][1:] == COLUMNS
+    for sink, (name, *cells) in zip(SINKS, table[2:], strict=True):
+        calls = [measure for measure, (own, _) in MEASURES.items() if own == sink]
+        calls = [call for call in calls if hasattr(kl, call)] or [NAMED[sink]]
+        assert all(call in name for call in calls), sink
+        for runner, cell in zip(RUNNERS, cells, strict=True):
+            why = {**REFUSED, ("flows", "devices"): ""}.get((sink, runner))  # where no method is
+            assert cell.startswith("no" if why is not None else "yes"), (sink, runner)
+            advised = re.findall(r"`(\w+)`", cell)
+            assert all(word in str(why) for word in advised), (sink, runner)
 
 
 # ---- pairs on a cluster -------------------------------------------------------------------------
