@@ -413,7 +413,7 @@ def test_the_engine_knows_no_store_no_cluster_and_no_cuda() -> None:
 #: What the engine does for all calls, by the names that do it.
 ENGINES_OWN = {
     "plans": r"(plan_call|make_plan|choose_(device|devices|dtype|method))",
-    "finds": r"(kleene\.registry\.find|(method|row)\.load\w*)",
+    "finds": r"(kleene\.registry\.find|(method|_?row)\.load|load_(in_place|rounds|tiles))",
     "times": r"(perf_counter|monotonic|process_time)\w*",
     "reports": r"reporter",
 }
@@ -479,8 +479,9 @@ def engines_own(file: Path) -> set[str]:
             for alias in node.names:
                 imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
                 used |= {alias.name, f"{node.module}.{alias.name}"}
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            used |= {node.attr, f"{imported.get(node.value.id, node.value.id)}.{node.attr}"}
+        elif isinstance(node, ast.Attribute):
+            of = getattr(node.value, "id", getattr(node.value, "attr", ""))
+            used |= {node.attr, f"{imported.get(of, of)}.{node.attr}"}
     return {
         kind
         for kind, names in ENGINES_OWN.items()
@@ -508,6 +509,7 @@ def test_one_place_plans_finds_methods_times_and_reports(kind: str) -> None:
         ("from kleene.registry import find\nfind('sssp', 'dijkstra', 'cpu')", {"finds"}),
         ("from kleene import registry\nregistry.find('sssp', 'dijkstra', 'cpu')", {"finds"}),
         ("found = method.load()", {"finds"}),
+        ("found = plan._row.load_tiles()", {"finds"}),
         ("import time\nbegan = time.perf_counter()", {"times"}),
         ("from time import monotonic\nbegan = monotonic()", {"times"}),
         ("from kleene.system.progress import reporter\nwith reporter(True, ''): pass", {"reports"}),
