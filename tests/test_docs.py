@@ -118,6 +118,80 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert target.exists(), f"{page.name}: {link}"
 
 
+# ---- files that pages name ----------------------------------------------------------------------
+
+#: Where the names of files on pages for developers begin, and what they may leave out.
+_CUDA = "src/kleene/backends/cuda"
+_ROOTS = ("", "src", "src/kleene", _CUDA, f"{_CUDA}/kernels")
+_SUFFIXES = ("", ".py", ".cpp", ".hpp", ".cu", ".md")
+
+
+def is_named(name: str) -> bool:
+    """Return whether a name on a page leads to a file or a folder."""
+    there = [ROOT / root / f"{name}{suffix}" for root in _ROOTS for suffix in _SUFFIXES]
+    return any(path.exists() for path in there)
+
+
+def table_rows(page: str, title: str) -> list[list[str]]:
+    """Return the cells of the rows of the first table below a title."""
+    lines = iter((DOCS / page).read_text().partition(f"{title}\n")[2].splitlines())
+    rows = [next(line for line in lines if line.startswith("|"))]
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        rows.append(line)
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
+
+
+def files_of_a_walk(walk: str) -> list[str]:
+    """Return the names of the files of a walk: a folder may name several of its files."""
+    names = []
+    for step in re.split(r"→|;", walk):
+        _, first, inside = step.split("`")
+        names += [first + name for name in re.findall(r"\w+", inside)] or [first]
+    return names
+
+
+WALKS = table_rows("architecture.md", "## Walks through the code")
+
+
+@pytest.mark.parametrize("walk", [walk for _, walk in WALKS], ids=[call for call, _ in WALKS])
+def test_a_walk_passes_files_that_there_are(walk: str) -> None:
+    names = files_of_a_walk(walk)
+    assert len(names) >= 5
+    assert [name for name in names if not is_named(name)] == []
+
+
+def test_the_names_of_a_walk_are_read() -> None:
+    walk = "`api/` sssp, gone → `engine/work` → `registry/`; on a worker: `io/` text"
+    names = ["api/sssp", "api/gone", "engine/work", "registry/", "io/text"]
+    assert files_of_a_walk(walk) == names
+    assert [name for name in names if not is_named(name)] == ["api/gone"]
+
+
+def test_folders_have_the_files_that_their_table_names() -> None:
+    rows = table_rows("architecture.md", "# How it is built")
+    assert len(rows) > 25
+    missing = []
+    for folders, holds in rows:
+        first = re.findall(r"`([^`]+)`", folders)[0]
+        assert is_named(first), first
+        own = ROOT / first
+        known = {path.stem for path in own.rglob("*")} | {path.name for path in own.rglob("*")}
+        missing += [
+            f"{first}: {name}" for name in re.findall(r"`([\w.]+)/?`", holds) if name not in known
+        ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md", "docs/concepts.md"])
+def test_paths_on_a_page_lead_to_files(page: str) -> None:
+    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.S)
+    words = [word for code in re.findall(r"`([^`]+)`", text) for word in code.split()]
+    paths = [word for word in words if re.fullmatch(r"[\w.-]+(/[\w.-]+)+/?", word)]
+    assert [path for path in paths if not is_named(path)] == []
+
+
 # ---- the chart and the citation -----------------------------------------------------------------
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from computed_grid import ComputedGrid
+from support.computed_grid import ComputedGrid
+from support.farthest import Farthest
 from test_dask import client  # noqa: F401
 
 import kleene as kl
+from kleene.api import execution
 from kleene.api.arguments import check_call
 from kleene.distributed import store_sink
 from kleene.distributed.store import Store
 from kleene.engine import pieces
-from kleene.engine.call import Call, Part, Sink, Writer
-from kleene.engine.fit import REFUSED, RUNNERS, SINKS, runner_of, sink_of
-from kleene.engine.pieces import Piece, split
+from kleene.engine.call import Call, Sink
+from kleene.engine.fit import REFUSED, RUNNERS, SINKS, require_fit, runner_of, sink_of
 from kleene.engine.reduce import Reduction
 from kleene.engine.solve import solve
 from kleene.engine.work import Work
@@ -43,6 +47,60 @@ KEYWORDS: dict[str, dict[str, Any]] = {
     "pairs": {"pairs": PAIRS},
 }
 
+
+class PathCall(NamedTuple):
+    """A call for paths, with its own arguments and those for each sink."""
+
+    call: Callable[..., Any]
+    more: dict[str, Any]
+    keywords: dict[str, dict[str, Any]]
+    forms: tuple[str, ...] = ("arcs", "prepared")
+    gathered: bool = False  # what several devices compute, and is kept there, is brought together
+    of: str = "sssp"  # searches with the same distances
+
+
+def turning(search: str) -> Callable[..., Any]:
+    """Return a search of a TurnGraph: no shortest path turns back, whatever that costs."""
+    turns = {"from": [0], "via": [1], "to": [0], "delay": [7]}
+    return lambda graph, **keywords: getattr(kl.TurnGraph(graph, turns), search)(**keywords)
+
+
+_SOME = {name: own for name, own in KEYWORDS.items() if name != "row"}
+_ALL = {
+    name: {key: value for key, value in own.items() if key != "sources"}
+    for name, own in _SOME.items()
+}
+_MATRIX = ("rows", "array", "device", "block", "store")  # closures take no pairs
+_TURNS = ("row", "rows", "device", "block")
+_STAR: dict[str, Any] = {"semiring": "min_plus"}
+
+PATHS = {
+    "sssp": PathCall(kl.sssp, {}, keywords=KEYWORDS),
+    "bfs": PathCall(kl.bfs, {}, keywords=KEYWORDS, of="bfs"),
+    "apsp": PathCall(kl.apsp, {}, _ALL, gathered=True),
+    "apsp of some": PathCall(kl.apsp, {}, _SOME, ("arcs",), gathered=True),
+    "apsp in tiles": PathCall(kl.apsp, {"method": "tiled"}, _ALL, ("arcs",), gathered=True),
+    "closure": PathCall(kl.closure, _STAR, {name: _ALL[name] for name in _MATRIX}, gathered=True),
+    "closure of some": PathCall(
+        kl.closure, _STAR, {name: _SOME[name] for name in _MATRIX}, ("arcs",), gathered=True
+    ),
+    "turns sssp": PathCall(
+        turning("sssp"), {}, {name: KEYWORDS[name] for name in _TURNS}, ("arcs",)
+    ),
+    "turns apsp": PathCall(
+        turning("apsp"), {}, {name: _SOME[name] for name in _TURNS[1:]}, ("arcs",), gathered=True
+    ),
+}
+
+#: What the table allows and these calls refuse, which close a whole matrix on a cluster: they say
+#: what to do, too.
+WHOLE_ONLY = {
+    ("apsp in tiles", "block"): r"give out='d\.zarr'",
+    ("closure", "block"): r"give out='d\.zarr'",
+    ("closure of some", "block"): "leave out sources; or use apsp",
+    ("closure of some", "store"): "leave out sources; or use apsp",
+}
+
 #: Calls for each of the other sinks, and the numbers that they return.
 FACILITIES = [3, 140, 77, 12]
 TRIPS = [(a, b, 1 + a % 7) for a in range(0, 144, 5) for b in (0, 61, 143, a)]
@@ -63,60 +121,99 @@ MEASURES: dict[str, tuple[str, Callable[..., Any]]] = {
 EMULATED = "emulated" in this_machine().devices
 
 
-def keywords_of(sink: str, folder: Path) -> dict[str, Any]:
-    """Return the keywords of a call with a sink of its own."""
-    own = dict(KEYWORDS[sink])
-    if sink == "array":
-        own["out"] = np.empty((len(SOURCES), GRID.n), np.int32)
-    if sink == "store":
-        own["out"] = folder / "d.zarr"
-    return own
+@cache
+def rows_of(problem: str) -> Any:
+    """Return the distances between all vertices, by searches one after another."""
+    method = "queue" if problem == "bfs" else "dijkstra"
+    return getattr(kl, problem)(GRID, sources=range(GRID.n), method=method).distances
 
 
 # ---- the table ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["arcs", "prepared"])
 @pytest.mark.parametrize("runner", RUNNERS)
-@pytest.mark.parametrize("sink", KEYWORDS)
+@pytest.mark.parametrize(
+    ("form", "name", "sink"),
+    [
+        (form, name, sink)
+        for name, path in PATHS.items()
+        for sink in path.keywords
+        for form in path.forms
+    ],
+)
 def test_what_goes_with_what(
     client: Any,  # noqa: F811
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     form: str,
+    name: str,
     sink: str,
     runner: str,
 ) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "2")
-    keywords = keywords_of(sink, tmp_path)
+    path, turns = PATHS[name], name.startswith("turns")
     if not EMULATED and (sink == "device" or runner == "devices"):
         pytest.skip("no emulator")
+    rows, own = rows_of(path.of), path.keywords[sink]
+    rows = rows[own.get("sources", slice(None))]
+    keywords = {**own, **path.more}
+    if sink == "array":
+        keywords["out"] = np.empty(rows.shape, np.int32)
+    if sink == "store":
+        keywords["out"] = tmp_path / "d.zarr"
     if runner == "devices":
         keywords |= {"device": "emulated", "devices": [0, 1]}
     if runner == "cluster":
         keywords["on"] = client
     graph = kl.prepare(GRID) if form == "prepared" else GRID
     why = REFUSED.get((sink, runner))
-    if why is not None:
+    if why is not None and not (sink == "device" and runner == "devices" and path.gathered):
         if runner == "cluster":
             keywords["on"] = "tcp://127.0.0.1:1"  # no worker is asked
         with pytest.raises(kl.RequestError) as raised:
-            kl.sssp(graph, **keywords)
-        assert str(raised.value) == why
+            path.call(graph, **keywords)
+        if turns and runner == "cluster":  # it has no store to advise
+            assert "give targets=[...], or leave out on=" in str(raised.value)
+        else:
+            assert str(raised.value) == why
         return
-    call = check_call("sssp", graph, **keywords)
-    assert (sink_of(call), runner_of(call)) == (sink, runner)
-    found = kl.sssp(graph, **keywords)
-    rows = kl.sssp(GRID, sources=range(GRID.n), method="dijkstra").distances
-    wanted = {
-        "row": rows[5],
-        "block": rows[np.ix_(SOURCES, TARGETS)],
-        "pairs": rows[tuple(zip(*PAIRS, strict=True))],
-    }.get(sink, rows[SOURCES])
-    values = found.device_arrays.distances.to_numpy() if sink == "device" else found.distances
-    assert np.array_equal(values, wanted)
+    sweeps = form == "prepared" and name == "closure"
+    if runner == "cluster" and (name, sink) in WHOLE_ONLY and not sweeps:
+        with pytest.raises(kl.RequestError, match=WHOLE_ONLY[name, sink]):
+            path.call(graph, **keywords)
+        return
+    if not turns:
+        call = check_call(path.call.__name__, graph, **keywords)
+        assert (sink_of(call), runner_of(call)) == (sink, runner)
+    found = path.call(graph, **keywords)
+    if sink == "row":
+        rows = rows_of(path.of)[5]
+    elif sink == "block":
+        rows = rows[:, TARGETS]
+    elif sink == "pairs":
+        rows = rows_of(path.of)[tuple(zip(*PAIRS, strict=True))]
+    kept = sink == "device" and not turns
+    values = found.device_arrays.distances.to_numpy() if kept else found.distances
+    assert np.array_equal(values, rows)
     assert sink != "array" or np.shares_memory(found.distances, keywords["out"])
     found.verify()
+
+
+def test_a_turn_graph_is_not_prepared() -> None:
+    with pytest.raises(kl.GraphError, match=r"pass prepared\.graph"):
+        kl.TurnGraph(kl.prepare(GRID))
+    with pytest.raises(kl.GraphError, match=r"turn_graph\.sssp"):
+        kl.within(kl.TurnGraph(GRID), 0, 3)
+
+
+@pytest.mark.parametrize("search", ["sssp", "apsp"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("out", np.empty((1, GRID.n))), ("out", "d.zarr"), ("pairs", [(0, 1)]), ("reverse", True)],
+)
+def test_a_turn_graph_says_what_it_has_no_answer_for(search: str, option: str, value: Any) -> None:
+    with pytest.raises(kl.RequestError, match=f"a TurnGraph does not take {option}="):
+        turning(search)(GRID, **{"sources": [5], option: value})
 
 
 @pytest.mark.parametrize("form", ["arcs", "prepared"])
@@ -168,14 +265,71 @@ def test_the_table_names_what_there_is() -> None:
     assert len(set(REFUSED.values())) == len(REFUSED)
 
 
+#: Calls that run in this process, on one device: what they are called with, and what comes of it.
+HERE = {
+    "within": lambda g: kl.within(g, SOURCES, 9).distances.toarray(),
+    "k_shortest": lambda g: kl.k_shortest(g, 0, 140, 3).distances.tolist(),
+    "eccentricity": lambda g: kl.eccentricity(g).values,
+}
+
+#: Calls whose rows are no distances, and whose ``out`` is an array.
+PRODUCTS = {"product", "geodesic_distances"}
+
+
+def test_every_call_with_a_sink_or_a_runner_is_walked() -> None:
+    walked = {call.call.__name__ for call in PATHS.values()} - {"<lambda>"}
+    walked |= {name for name in MEASURES if hasattr(kl, name)} | PRODUCTS
+    walks = {"on", "devices", "out", "keep"}
+    calls = {
+        name
+        for name in kl.__all__
+        if inspect.isfunction(call := getattr(kl, name))
+        and inspect.signature(call).parameters.keys() & walks
+    }
+    assert calls == walked
+    assert not calls & HERE.keys()
+
+
+@pytest.mark.parametrize("form", ["arcs", "prepared"])
+def test_calls_that_run_here(form: str) -> None:
+    graph = kl.prepare(GRID) if form == "prepared" else GRID
+    rows = rows_of("sssp")
+    near = rows[SOURCES]
+    assert np.array_equal(HERE["within"](graph), np.where(near <= 9, near, 0))
+    assert np.array_equal(HERE["eccentricity"](graph), rows.max(axis=1))
+    if form == "prepared":
+        with pytest.raises(kl.GraphError, match=r"pass prepared\.graph"):
+            HERE["k_shortest"](graph)
+        return
+    first, *others = HERE["k_shortest"](graph)
+    assert first == rows[0, 140]
+    assert others == sorted(others)
+    assert others[0] >= first
+
+
+#: How the table on the page names sinks that no call is named for, and the runners.
+NAMED = {
+    "row": "`source`", "rows": "`sources`", "array": "`out=array`", "device": '`keep="device"`',
+    "block": "`targets`", "store": '`out="d.zarr"`', "pairs": "`pairs`", "estimate": "`error`",
+    "best": "`nearest(k=3)`",
+}  # fmt: skip
+COLUMNS = ["in this process", "`devices=[0, 1]`", "`on=client`"]
+
+
 def test_the_page_shows_the_table() -> None:
     page = (Path(__file__).parents[1] / "docs" / "concepts.md").read_text()
     lines = page.partition("## What goes with what")[2].partition("\n## ")[0].splitlines()
-    rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines if "|" in line][2:]
-    for sink, cells in zip(SINKS, rows, strict=True):
-        none = {*REFUSED, ("flows", "devices")}  # where no method is
-        refused = [(sink, runner) in none for runner in RUNNERS]
-        assert [cell.startswith("no") for cell in cells] == refused, sink
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
+    assert table[0][1:] == COLUMNS
+    for sink, (name, *cells) in zip(SINKS, table[2:], strict=True):
+        calls = [measure for measure, (own, _) in MEASURES.items() if own == sink]
+        calls = [call for call in calls if hasattr(kl, call)] or [NAMED[sink]]
+        assert all(call in name for call in calls), sink
+        for runner, cell in zip(RUNNERS, cells, strict=True):
+            why = {**REFUSED, ("flows", "devices"): ""}.get((sink, runner))  # where no method is
+            assert cell.startswith("no" if why is not None else "yes"), (sink, runner)
+            advised = re.findall(r"`(\w+)`", cell)
+            assert all(word in str(why) for word in advised), (sink, runner)
 
 
 # ---- pairs on a cluster -------------------------------------------------------------------------
@@ -251,36 +405,7 @@ def test_pairs_without_a_path_on_a_cluster(client: Any) -> None:  # noqa: F811
     assert list(found.paths()) == [[0, 1], [], [4]]
 
 
-# ---- a sink and a runner of one's own -----------------------------------------------------------
-
-
-class FarthestWriter(Writer):
-    """Returns the farthest vertex of each row."""
-
-    def write(self, piece: Piece, part: Part, rows: slice, call: Call) -> list[int]:
-        values = part.answer.values[rows]
-        return values.argmax(axis=1).tolist()
-
-
-class Farthest(Sink):
-    """The farthest vertex from each source, of two rows at a time."""
-
-    def __init__(self) -> None:
-        self.writer = FarthestWriter()
-        self.found: dict[int, list[int]] = {}
-        self.failed: BaseException | None = None
-
-    def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
-        return split(len(call.sources), 2)
-
-    def record(self, piece: Piece, receipt: list[int]) -> None:
-        self.found[piece.index] = receipt
-
-    def finish(self) -> list[int]:
-        return [vertex for index in sorted(self.found) for vertex in self.found[index]]
-
-    def abandon(self, error: BaseException) -> None:
-        self.failed = error
+# ---- a sink and runners of one's own ------------------------------------------------------------
 
 
 def backwards(work: Work, sink: Sink, report: Any) -> Plan:
@@ -288,37 +413,83 @@ def backwards(work: Work, sink: Sink, report: Any) -> Plan:
     for piece in reversed(work.pieces):
         own = work.call.sources[piece.first : piece.stop]
         bare = work._replace(
-            call=work.call._replace(graph=None, sources=own),  # type: ignore[arg-type]
+            call=work.call._replace(graph=None, sources=own, form=None),  # type: ignore[arg-type]
             pieces=(piece,), writer=work.writer.share((piece,), None), first=piece.first,
         )  # fmt: skip
         there = pickle.loads(pickle.dumps(bare))
-        there = there._replace(call=there.call._replace(graph=work.call.graph))
+        there = there._replace(call=there.call._replace(graph=work.call.graph, form=work.call.form))
         there.run(sink.record)
     return work.plan
 
 
-@pytest.mark.parametrize("runner", [None, backwards], ids=["here", "backwards"])
+class Anywhere:
+    """Where a call runs: the runner, what a public call says for it, and a request."""
+
+    def __init__(self, name: str, client: Any) -> None:  # noqa: F811
+        self.name, self.on = name, client if name == "cluster" else None
+        self.runner: Any = backwards if name == "backwards" else None
+        self.keywords: dict[str, Any] = {} if self.on is None else {"on": client}
+        self.asked: dict[str, Any] = {}
+        if name == "cluster":
+            from kleene.api.on_cluster import on_workers
+
+            self.runner = on_workers
+        if name == "devices":
+            if not EMULATED:
+                pytest.skip("no emulator")
+            self.keywords = {"device": "emulated", "devices": [0, 1]}
+            self.asked = {"device": "emulated", "devices": ("emulated:0", "emulated:1")}
+
+    @property
+    def sinks(self) -> list[Farthest]:
+        """New sinks: devices share the rows of each piece, or each takes pieces of its own."""
+        return [Farthest(apart) for apart in (False, True)[: 1 + (self.name == "devices")]]
+
+    def says_so(self, plan: Plan) -> bool:
+        """Return whether a plan says that the call ran there."""
+        return {"cluster": "2 workers", "devices": "split: "}.get(self.name, "") in str(plan)
+
+
+@pytest.fixture(params=["here", "backwards", "devices", "cluster"])
+def anywhere(
+    request: pytest.FixtureRequest,
+    client: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> Anywhere:
+    """Return each runner; the workers of the cluster are other processes."""
+    monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "2")
+    return Anywhere(request.param, client)
+
+
+@pytest.mark.parametrize("form", ["arcs", "prepared"])
 @pytest.mark.parametrize("problem", ["sssp", "bfs"])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_a_new_sink_takes_what_any_runner_gives(runner: Any, problem: str, reverse: bool) -> None:
-    call = check_call(problem, GRID, sources=range(5), reverse=reverse)
-    found = solve(call, Farthest(), None, runner)
+def test_a_new_sink_takes_what_any_runner_gives(
+    anywhere: Anywhere, form: str, problem: str, reverse: bool
+) -> None:
+    graph = kl.prepare(GRID) if form == "prepared" else GRID
+    call = check_call(problem, graph, sources=range(5), reverse=reverse, **anywhere.keywords)
     rows = getattr(kl, problem)(GRID, sources=range(5), reverse=reverse).distances
-    assert found.answer == rows.argmax(axis=1).tolist()
-    assert found.stats.total > 0
+    for sink in anywhere.sinks:
+        found = solve(call, sink, None, anywhere.runner)
+        assert found.answer == rows.argmax(axis=1).tolist()
+        assert found.stats.total > 0
+        assert anywhere.says_so(found.plan)
 
 
-@pytest.mark.parametrize("runner", [None, backwards], ids=["here", "backwards"])
-def test_reductions_and_pairs_run_anywhere(runner: Any) -> None:
+def test_reductions_and_pairs_run_anywhere(anywhere: Anywhere) -> None:
     from kleene.api.pairs import solve_pairs
 
-    call = check_call("sssp", GRID, sources=range(9), predecessors=False)
+    own = anywhere.keywords
+    call = check_call("sssp", GRID, sources=range(9), predecessors=False, **own)
     sums: dict[int, int] = {}
     rows = Reduction.of(call)._replace(step=4)
-    rows.run(_total, lambda first, total: sums.__setitem__(first, total), runner)
+    rows.run(_total, sums.__setitem__, anywhere.runner)
     wanted = kl.sssp(GRID, sources=range(9)).distances.astype(int)
     assert sums == {first: wanted[first : first + 4].sum() for first in (0, 4, 8)}
-    pairs = solve_pairs(check_call("sssp", GRID, pairs=PAIRS, method="dijkstra"), runner)
+    method = "near_far" if "devices" in own else "dijkstra"
+    call = check_call("sssp", GRID, pairs=PAIRS, method=method, **own)
+    pairs = solve_pairs(call, anywhere.runner)
     assert np.array_equal(pairs.distances, kl.sssp(GRID, pairs=PAIRS).distances)
     pairs.verify()
 
@@ -327,57 +498,89 @@ def _total(first: int, rows: Any) -> int:
     return int(rows.sum())
 
 
-def test_an_error_abandons_the_sink_and_names_vertices() -> None:
+def test_an_error_abandons_the_sink_and_names_vertices(anywhere: Anywhere) -> None:
     graph = kl.Graph.from_edges([0, 1], [1, 0], [-1, -2], labels=["a", "b"])
-    sink = Farthest()
-    with pytest.raises(kl.NegativeCycleError) as raised:
-        solve(check_call("sssp", graph, sources=["a", "b"]), sink)
-    assert set(raised.value.cycle) == {"a", "b"}
-    assert isinstance(sink.failed, kl.NegativeCycleError)
+    call = check_call("sssp", graph, sources=["a", "b"], **anywhere.keywords)
+    for sink in anywhere.sinks:
+        with pytest.raises(kl.NegativeCycleError) as raised:
+            solve(call, sink, None, anywhere.runner)
+        assert set(raised.value.cycle) == {"a", "b"}
+        assert isinstance(sink.failed, kl.NegativeCycleError)
 
 
 # ---- a form of one's own ------------------------------------------------------------------------
 
 SIDE = 7
 STORED = kl.generate.grid(SIDE, SIDE)
+STARTS = np.array([0, 8, 48, 30, 3], np.int32)
+ENDS = np.array([48, 8, 1, 2, 40], np.int32)
+WANTED = kl.bfs(STORED, sources=STARTS).distances
 
 
 def call_on(form: ComputedGrid, **more: Any) -> Call:
     """Return the call for rows of a form, from five of its vertices."""
-    sources = np.array([0, 8, 48, 30, 3], np.int32)
-    ask = Ask.of("sssp", sources=len(sources), **more.pop("asked", {}))
-    return Call(ask, form, sources, None, None, None, None, False, form=form)._replace(**more)  # type: ignore[arg-type]
+    ask = Ask.of("sssp", **{"sources": len(STARTS), **more.pop("asked", {})})
+    return Call(ask, form, STARTS, None, None, None, None, False, form=form)._replace(**more)  # type: ignore[arg-type]
 
 
-WANTED = kl.bfs(STORED, sources=[0, 8, 48, 30, 3]).distances
-
-
-@pytest.fixture(params=["here", "backwards", "cluster"])
-def anywhere(request: pytest.FixtureRequest) -> Any:
-    """Return each runner, and the client that it needs."""
-    if request.param != "cluster":
-        yield (None if request.param == "here" else backwards), None
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("sink", KEYWORDS)
+def test_a_new_form_goes_with_what_others_go_with(
+    client: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sink: str,
+    runner: str,
+) -> None:
+    """The road of the public calls, for a form that they do not know."""
+    monkeypatch.setenv("KLEENE_EMULATOR_DEVICES", "2")
+    where = Anywhere(runner, client)
+    asked, more = where.asked, dict[str, Any](on=where.on)
+    wanted = WANTED
+    if sink == "row":
+        asked |= {"sources": 1}
+        more |= {"sources": STARTS[:1], "single": True}
+        wanted = WANTED[0]
+    elif sink == "array":
+        more["out"] = np.empty(WANTED.shape, np.int32)
+    elif sink == "device":
+        asked = {"device": "emulated", **asked, "keep": "device"}
+    elif sink == "block":
+        more["targets"] = ENDS
+        wanted = WANTED[:, ENDS]
+    elif sink == "store":
+        more["out"] = tmp_path / "d.zarr"
+    elif sink == "pairs":
+        more |= {"sources": STARTS[:0], "pairs": (STARTS, ENDS)}
+        wanted = WANTED[np.arange(len(STARTS)), ENDS]
+    call = call_on(ComputedGrid(SIDE), asked=asked, **more)
+    assert (sink_of(call), runner_of(call)) == (sink, runner)
+    if (sink, runner) in REFUSED:
+        with pytest.raises(kl.RequestError) as raised:
+            require_fit(call)
+        assert str(raised.value) == REFUSED[sink, runner]
         return
-    from kleene.api.on_cluster import on_workers
+    if not EMULATED and sink == "device":
+        pytest.skip("no emulator")
+    found: Any = execution.solve(call)
+    values = found.device_arrays.distances.to_numpy() if sink == "device" else found.distances
+    assert np.array_equal(values, wanted)
+    assert sink != "array" or np.shares_memory(values, more["out"])
+    assert found.plan.method == "computed"
+    assert where.says_so(found.plan)
 
-    dask = pytest.importorskip("dask.distributed")
-    with (  # workers in this process know what tests define
-        dask.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster,
-        dask.Client(cluster, set_as_default=False) as made,
-    ):
-        yield on_workers, made
 
-
-def test_a_new_form_answers_rows_into_any_sink(anywhere: Any, tmp_path: Path) -> None:
-    runner, on = anywhere
-    form = ComputedGrid(SIDE)
-    assert np.array_equal(solve(call_on(form)).answer.answer.values, WANTED)
-    farthest = solve(call_on(form, on=on), Farthest(), None, runner)
-    assert farthest.answer == WANTED.argmax(axis=1).tolist()
-    assert farthest.plan.method == "computed"
+def test_a_new_form_answers_rows_into_any_sink(anywhere: Anywhere) -> None:
+    form, own = ComputedGrid(SIDE), {"on": anywhere.on}
+    for farthest in anywhere.sinks:
+        found = solve(call_on(form, asked=anywhere.asked, **own), farthest, None, anywhere.runner)
+        assert found.answer == WANTED.argmax(axis=1).tolist()
+        assert found.plan.method == "computed"
+        assert anywhere.says_so(found.plan)
     sums: dict[int, int] = {}
-    rows = Reduction.of(call_on(form, on=on, asked={"predecessors": False}))._replace(step=2)
-    rows.run(_total, sums.__setitem__, runner)
+    asked = {**anywhere.asked, "predecessors": False}
+    rows = Reduction.of(call_on(form, asked=asked, **own))._replace(step=2)
+    rows.run(_total, sums.__setitem__, anywhere.runner)
     assert sums == {first: WANTED[first : first + 2].sum() for first in (0, 2, 4)}
 
 
@@ -391,36 +594,38 @@ def test_a_new_form_that_counts_hops_has_no_incoming_arcs() -> None:
 
 @pytest.mark.parametrize("suffix", ["npy", "zarr"])
 def test_a_new_form_goes_to_a_store(
-    anywhere: Any, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+    anywhere: Anywhere, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runner, on = anywhere
     monkeypatch.setattr(store_sink, "choose_block_rows", lambda *_: 2)
-    call = call_on(ComputedGrid(SIDE), out=tmp_path / f"d.{suffix}", on=on)
+    call = call_on(
+        ComputedGrid(SIDE), asked=anywhere.asked, out=tmp_path / f"d.{suffix}", on=anywhere.on
+    )
     for _ in range(2):  # the second call reads what the first one wrote
         found = store_sink.store_sink(call)
         assert found is not None
-        answer = solve(call, *found, runner).answer.answer
+        answer = solve(call, *found, anywhere.runner).answer.answer
         assert np.array_equal(answer.values[:], WANTED)
         assert np.array_equal(answer.predecessors[0][:3], [-1, 0, 1])
     assert len(Store.find(call.out).done) == 3  # type: ignore[arg-type]
     other = call._replace(graph=ComputedGrid(SIDE + 1), form=ComputedGrid(SIDE + 1))
     with pytest.raises(kl.StoreError, match="graph"):
-        solve(other, *store_sink.store_sink(other), runner)  # type: ignore[misc]
+        solve(other, *store_sink.store_sink(other), anywhere.runner)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("paths", [True, False])
-def test_pairs_of_a_new_form(anywhere: Any, paths: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_of_a_new_form(
+    anywhere: Anywhere, paths: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from kleene.api.pairs import solve_pairs
 
-    runner, on = anywhere
     monkeypatch.setattr("kleene.engine.entries._SMALL", 0)
     monkeypatch.setattr("kleene.engine.entries._BATCH", 16 * SIDE * SIDE * 2)  # two roots
-    ends = np.array([0, 8, 48, 48, 3], np.int32), np.array([48, 8, 1, 2, 40], np.int32)
+    ends = np.array([0, 8, 48, 48, 3], np.int32), ENDS
     call = call_on(
-        ComputedGrid(SIDE), sources=np.empty(0, np.int32), pairs=ends, on=on,
-        asked={"predecessors": paths},
+        ComputedGrid(SIDE), sources=STARTS[:0], pairs=ends, on=anywhere.on,
+        asked={**anywhere.asked, "predecessors": paths},
     )  # fmt: skip
-    found = solve_pairs(call, runner)
+    found = solve_pairs(call, anywhere.runner)
     wanted = kl.bfs(STORED, pairs=list(zip(*ends, strict=True)))
     assert np.array_equal(found.distances, wanted.distances)
     if paths:

@@ -410,14 +410,116 @@ def test_the_engine_knows_no_store_no_cluster_and_no_cuda() -> None:
     assert not known
 
 
-#: Files outside the engine that plan, and why. None may join them.
-PLANNERS = {"planning/plan.py"}
-
-#: Calls that find methods, show progress or take the time on their own, and why. None may join.
-ON_THEIR_OWN = {
-    "api/on_cluster.py",  # which methods devices of workers have
-    "api/pairs.py",  # whether a method makes what pairs ask for
+#: What the engine does for all calls, by the names that do it.
+ENGINES_OWN = {
+    "plans": r"(plan_call|make_plan|choose_(device|devices|dtype|method))",
+    "finds": r"(kleene\.registry\.find|(method|_?row)\.load|load_(in_place|rounds|tiles))",
+    "times": r"(perf_counter|monotonic|process_time)\w*",
+    "reports": r"reporter",
 }
+
+#: The layers above the engine; short roads do none of it: PreparedGraph.distance and path, and
+#: csgraph's small calls.
+ABOVE = ("api", "measures", "results", "distributed", "interop", "cli")
+
+#: Files above the engine that plan, find methods, take the time or show progress by themselves, and
+#: why. None may join them without a reason; a file that needs it no more is struck off.
+ON_THEIR_OWN = {
+    "plans": {
+        "api/nearest.py": "the type of lengths, which a prepared graph may have",
+        "api/prepared_steps.py": "the type of the values that are prepared",
+        "distributed/mpi/sssp.py": "ranks have no client that plans",
+        "distributed/store_sink.py": "the rows of a block, before there is a plan",
+        "results/claim.py": "a proof asks which types hold the lengths",
+    },
+    "finds": {
+        "api/on_cluster.py": "which methods devices of workers have",
+        "api/pairs.py": "whether a method makes what pairs ask for",
+        "distributed/rounds.py": "runs a method in rounds, not once",
+        "distributed/store_sink.py": "whether the method that began is here",
+        "distributed/tile_tasks.py": "runs a method on tiles, not once",
+        "measures/betweenness.py": "a proof sums by another method",
+        "measures/loads_proof.py": "a proof sums by another method",
+        "measures/zero_cycles.py": "a check of arguments looks for cycles",
+        "results/nearest.py": "paths are searched when they are asked for",
+        "results/saved.py": "whether a file names a method that there is",
+        "results/verify_pairs.py": "a proof searches for rows to compare",
+    },
+    "times": {
+        "cli/by_ranks.py": "ranks of MPI have a clock of their own",
+        "cli/demo.py": "a demonstration, as a user would write it",
+        "distributed/dask_client.py": "waits for workers that are gone",
+        "distributed/dask_rows.py": "pieces follow from the seconds of others",
+        "distributed/dask_tiles.py": "waits for workers; checkpoints by the clock",
+        "distributed/mpi/last_words.py": "waits until output is read",
+        "distributed/mpi/verify.py": "a proof says how long it took",
+        "measures/betweenness.py": "a proof says how long it took",
+        "measures/loads_proof.py": "a proof says how long it took",
+        "measures/path_counts.py": "a proof says how long it took",
+        "results/verify.py": "a proof says how long it took",
+        "results/verify_nearest.py": "a proof says how long it took",
+        "results/verify_pairs.py": "a proof says how long it took",
+        "results/verify_reach.py": "a proof says how long it took",
+        "results/verify_rows.py": "a proof says how long it took",
+    },
+    "reports": {
+        "cli/convert.py": "writes a file: no call",
+        "cli/generate.py": "generates a graph: no call",
+        "cli/options.py": "reads a file: no call",
+        "cli/store_verify.py": "proves a store: no call",
+    },
+}
+
+
+def engines_own(file: Path) -> set[str]:
+    """Return what of the engine's work a file does, by the names that it uses."""
+    tree, used, imported = ast.parse(file.read_text()), set(), dict[str, str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                used |= {alias.name, f"{node.module}.{alias.name}"}
+        elif isinstance(node, ast.Attribute):
+            of = getattr(node.value, "id", getattr(node.value, "attr", ""))
+            used |= {node.attr, f"{imported.get(of, of)}.{node.attr}"}
+    return {
+        kind
+        for kind, names in ENGINES_OWN.items()
+        if any(re.fullmatch(names, name) for name in used)
+    }
+
+
+@pytest.mark.parametrize("kind", ENGINES_OWN)
+def test_one_place_plans_finds_methods_times_and_reports(kind: str) -> None:
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for folder in ABOVE
+        for file in (ROOT / folder).rglob("*.py")
+        if kind in engines_own(file)
+    }
+    assert found - ON_THEIR_OWN[kind].keys() == set(), "let the engine do it, or give a reason"
+    assert ON_THEIR_OWN[kind].keys() - found == set(), "strike these off the list"
+
+
+@pytest.mark.parametrize(
+    ("line", "kinds"),
+    [
+        ("from kleene.planning.rules import choose_method as by", {"plans"}),
+        ("from kleene.planning import plan\nplan.make_plan(1, 2)", {"plans"}),
+        ("from kleene.registry import find\nfind('sssp', 'dijkstra', 'cpu')", {"finds"}),
+        ("from kleene import registry\nregistry.find('sssp', 'dijkstra', 'cpu')", {"finds"}),
+        ("found = method.load()", {"finds"}),
+        ("found = plan._row.load_tiles()", {"finds"}),
+        ("import time\nbegan = time.perf_counter()", {"times"}),
+        ("from time import monotonic\nbegan = monotonic()", {"times"}),
+        ("from kleene.system.progress import reporter\nwith reporter(True, ''): pass", {"reports"}),
+        ("import time\ntime.sleep(1)\nfind(points)\nnumpy.load(file)\ntext.find('a')", set()),
+    ],
+)
+def test_a_planted_call_is_seen(tmp_path: Path, line: str, kinds: set[str]) -> None:
+    file = tmp_path / "planted.py"
+    file.write_text(line)
+    assert engines_own(file) == kinds
 
 
 def test_calls_are_planned_in_one_place() -> None:
@@ -427,21 +529,7 @@ def test_calls_are_planned_in_one_place() -> None:
         for file in ROOT.rglob("*.py")
         if calls.search(file.read_text()) and file.parent.name != "engine"
     }
-    assert planners == PLANNERS
-
-
-def test_calls_find_methods_and_are_timed_by_the_engine() -> None:
-    """Short roads do neither: PreparedGraph.distance and path, csgraph's small calls, and MPI."""
-    own = re.compile(
-        r"registry import (?:.*\b)?find\b|\bplan_call\b|\breporter\(|\bperf_counter\b"
-        r"|\bmethod\.load"
-    )
-    found = {
-        file.relative_to(ROOT).as_posix()
-        for file in (ROOT / "api").glob("*.py")
-        if own.search(file.read_text())
-    }
-    assert found == ON_THEIR_OWN
+    assert planners == {"planning/plan.py"}
 
 
 #: Modules that import each other. None may join them.

@@ -173,9 +173,17 @@ class TurnGraph:
     def _solve(
         self, search: Any, ends: dict[str, Any], targets: Vertices | None, options: dict[str, Any]
     ) -> TurnResult:
-        for name in ("reverse", "pairs", "out"):
-            if options.get(name):
-                raise RequestError("a TurnGraph does not take ", Code(f"{name}="))
+        refused = [name for name in ("pairs", "out") if options.get(name) is not None]
+        refused += ["reverse"] if options.get("reverse") else []
+        if refused:
+            raise RequestError("a TurnGraph does not take ", Code(f"{refused[0]}="))
+        if options.get("on") is not None and targets is None:
+            raise RequestError(
+                "workers write whole rows to a store, which a TurnGraph does not take: give ",
+                Code("targets=[...]"),
+                ", or leave out ",
+                Code("on="),
+            )
         warn_of_numbers_left(self.graph)
         columns = None if targets is None else as_vertices(self.graph, targets, "targets")
         if columns is not None:  # all copies of the targets

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends import devices
 from kleene.backends.answer import Answer
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import Task
 from kleene.engine.call import Call, Part
+from kleene.engine.work import run_rows
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
 from kleene.registry.method import PartForm
@@ -40,27 +44,36 @@ class ComputedGrid:
         return () if ask.what.limited or ask.what.problem not in ("bfs", "sssp") else ("rows",)
 
     def _plan(self, ask: Ask, entries: int) -> Plan:
+        where = ask.where
+        device = "cpu" if where.device == "auto" else where.device
         return Plan(
-            ask.what.problem, "computed", "cpu", "min_plus", "int32", 1, 4 * entries, None,
-            ("computed",), form="grid",
+            ask.what.problem, "computed", device, "min_plus", "int32", 1, 4 * entries, None,
+            ("computed",), devices=where.devices, form="grid",
         )  # fmt: skip
 
     def _compute(self, call: Call, plan: Plan, memory: Array | None, report: Any) -> Part:
+        task = Task(
+            self, SEMIRINGS[plan.semiring], call.sources, None, None,  # type: ignore[arg-type]
+            call.ask.what.predecessors, self.dtype, 1, report, memory, plan.first_device,
+        )  # fmt: skip
+        answer = run_rows(self._rows, plan, call, task)
+        kept = call.ask.output.keep == "device"
+        return Part(devices.on_device(task, answer) if kept else answer)
+
+    def _rows(self, task: Task) -> Answer:
+        """Return rows of a task: those of one device, where several share them."""
+        values, links = task.empty_values(), task.empty_predecessors()
         down, right = np.divmod(np.arange(self.n), self.side)
-        values = np.empty((len(call.sources), self.n), np.int32) if memory is None else memory
-        for row, source in zip(values, call.sources, strict=True):
+        for row, source in enumerate(task.sources):
             own_down, own_right = divmod(int(source), self.side)
-            row[:] = np.abs(down - own_down) + np.abs(right - own_right)
-        if not call.ask.what.predecessors:
-            return Part(Answer(values, None))
-        links = np.empty(values.shape, np.int32)
-        for row, source in zip(links, call.sources, strict=True):
-            own_down, own_right = divmod(int(source), self.side)
-            step = np.where(down == own_down, np.sign(own_right - right), 0)
-            step += self.side * np.sign(own_down - down)
-            row[:] = np.arange(self.n) + step
-            row[source] = -1
-        return Part(Answer(values, links))
+            values[row] = np.abs(down - own_down) + np.abs(right - own_right)
+            if links is not None:
+                step = np.where(down == own_down, np.sign(own_right - right), 0)
+                step += self.side * np.sign(own_down - down)
+                links[row] = np.arange(self.n) + step
+                links[row, source] = -1
+            task.report(row + 1, len(task.sources))
+        return Answer(values, links)
 
     def _packed(self) -> tuple[dict[str, Any], Callable[[str], Any]]:
         return {"side": np.array(self.side)}, open_grid
