@@ -88,6 +88,16 @@ def test_a_prepared_graph_takes_negative_weights(name: str) -> None:
     found.verify()
 
 
+@pytest.mark.parametrize("keywords", [{"method": "prepared"}, {"device": "reference"}], ids=str)
+@pytest.mark.parametrize("kind", [int, float])
+def test_a_negative_cycle_is_named_by_label(kind: type, keywords: dict[str, str]) -> None:
+    weights = np.array([-1, -2, 1], kind)
+    g = kl.Graph.from_edges([0, 1, 2], [1, 0, 1], weights, labels=["a", "b", "c"])
+    with pytest.raises(kl.NegativeCycleError) as raised:
+        kl.loads(g, [("c", "b", 1.0)], **keywords)
+    assert set(raised.value.cycle) == {"a", "b"}
+
+
 def test_the_reference_takes_negative_weights() -> None:
     g = graph("negative_floats")
     check(g, some_trips(g), False, None, device="reference").verify()

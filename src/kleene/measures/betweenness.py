@@ -84,7 +84,7 @@ class Betweenness(Measure):
         paths: int | None = None,
     ) -> None:
         self.graph = graph = task.graph
-        self._task, self._sums, self._sampled = replace(task, progress=None), sums, sampled
+        self._task, self._sums, self._sampled = task, sums, sampled
         self.normalized, self.error, self.paths = normalized, error, paths
         super().__init__(graph, "betweenness", self._vertices(), plan, stats)
         self.arcs = self._arcs()

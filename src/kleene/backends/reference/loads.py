@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.common.path_lengths import swallowed_weights
-from kleene.backends.task import LoadsAnswer, LoadsTask
+from kleene.backends.reference.sssp import potentials
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import LoadsAnswer, LoadsTask, Task
 
 __all__ = ["plain"]
 
@@ -26,7 +28,13 @@ def plain(task: LoadsTask) -> LoadsAnswer:
     trips = defaultdict(list)
     for i, origin in enumerate(task.origins.tolist()):
         trips[origin].append(i)
-    search = _label_correcting if task.graph.stats.negative and not task.hops else _dijkstra
+    search = _dijkstra
+    if task.graph.stats.negative and not task.hops:
+        search = _label_correcting  # which would not end, were there a negative cycle
+        origins = np.unique(task.origins)
+        potentials(
+            Task(task.graph, SEMIRINGS["min_plus"], origins, None, None, False, task.dtype, 1)
+        )
     for done, (origin, numbers) in enumerate(trips.items()):
         distances = search(rows, origin)
         if task.limit is not None:
