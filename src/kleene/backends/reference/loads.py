@@ -88,9 +88,9 @@ def _last_arcs(task: LoadsTask, origin: int) -> _Into:
     dtype = np.dtype(np.float64) if task.dtype.kind == "f" else task.dtype
     source, semiring = np.array([origin], graph.id_dtype), SEMIRINGS["min_plus"]
     found = bellman_ford(Task(graph, semiring, source, None, None, True, dtype, 1))
-    tails = found.whole_predecessors[0]
-    heads = np.flatnonzero(tails >= 0)
-    tails = tails[heads]
+    assert found.predecessors is not None
+    heads = np.flatnonzero(found.predecessors[0] >= 0)
+    tails = found.predecessors[0][heads]
     arcs = zip(arcs_between(graph, tails, heads).tolist(), tails.tolist(), strict=True)
     return {origin: [], **{v: [arc] for v, arc in zip(heads.tolist(), arcs, strict=True)}}
 
