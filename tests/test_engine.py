@@ -23,7 +23,7 @@ from kleene.distributed import store_sink
 from kleene.distributed.store import Store
 from kleene.engine import pieces
 from kleene.engine.call import Call, Sink
-from kleene.engine.fit import REFUSED, RUNNERS, SINKS, require_fit, runner_of, sink_of
+from kleene.engine.fit import NOT_BOTH, REFUSED, RUNNERS, SINKS, require_fit, runner_of, sink_of
 from kleene.engine.reduce import Reduction
 from kleene.engine.solve import solve
 from kleene.engine.work import Work
@@ -117,6 +117,16 @@ MEASURES: dict[str, tuple[str, Callable[..., Any]]] = {
     "loads": ("flows", lambda g, **on: kl.loads(g, TRIPS, **on).total_cost),
     "nearest": ("nearest", lambda g, **on: kl.nearest(g, FACILITIES, **on).which),
     "k nearest": ("best", lambda g, **on: kl.nearest(g, FACILITIES, 3, **on).distances),
+}
+
+#: What has no keyword: there are no methods of loads but on the CPU.
+NOT_ASKED = {("flows", "devices")}
+
+#: The keywords of calls that ask for too much.
+BOTH: dict[tuple[str, str], dict[str, Any]] = {
+    ("pairs", "device"): {"pairs": PAIRS, "keep": "device"},
+    ("out", "device"): {"keep": "device", "out": np.empty((GRID.n, GRID.n), np.int32)},
+    ("block", "tiles"): {"method": "tiled", "targets": TARGETS, "on": "tcp://127.0.0.1:1"},
 }
 EMULATED = "emulated" in this_machine().devices
 
@@ -230,9 +240,10 @@ def test_which_measures_go_with_what(
     monkeypatch.setenv("KLEENE_PIECE_SECONDS", "1e-4")
     monkeypatch.setattr(pieces, "_LEAST", 8)
     sink, measure = MEASURES[name]
-    if (sink, runner) == ("flows", "devices"):
-        with pytest.raises(kl.RequestError, match="loads"):
-            kl.loads(GRID, TRIPS, device="emulated")
+    if (sink, runner) in NOT_ASKED:
+        assert {row.device for row in kl.methods(name)} == {"cpu", "reference"}
+        with pytest.raises(TypeError, match="devices"):
+            measure(GRID, devices=[0, 1])
         return
     keywords: dict[str, Any] = {}
     if runner == "devices":
@@ -257,6 +268,13 @@ def test_which_measures_go_with_what(
         assert np.allclose(found, right, rtol=1e-12, atol=0)
     else:
         assert np.array_equal(found, right)
+
+
+@pytest.mark.parametrize("both", NOT_BOTH, ids="-".join)
+def test_what_is_not_asked_for_together(both: tuple[str, str]) -> None:
+    with pytest.raises(kl.RequestError) as raised:
+        kl.apsp(GRID, **BOTH[both])
+    assert str(raised.value) == NOT_BOTH[both]
 
 
 def test_the_table_names_what_there_is() -> None:
@@ -326,7 +344,7 @@ def test_the_page_shows_the_table() -> None:
         calls = [call for call in calls if hasattr(kl, call)] or [NAMED[sink]]
         assert all(call in name for call in calls), sink
         for runner, cell in zip(RUNNERS, cells, strict=True):
-            why = {**REFUSED, ("flows", "devices"): ""}.get((sink, runner))  # where no method is
+            why = {**REFUSED, **dict.fromkeys(NOT_ASKED, "")}.get((sink, runner))
             assert cell.startswith("no" if why is not None else "yes"), (sink, runner)
             advised = re.findall(r"`(\w+)`", cell)
             assert all(word in str(why) for word in advised), (sink, runner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -88,9 +89,31 @@ def test_a_prepared_graph_takes_negative_weights(name: str) -> None:
     found.verify()
 
 
+@pytest.mark.parametrize("keywords", [{"method": "prepared"}, {"device": "reference"}], ids=str)
+@pytest.mark.parametrize("kind", [int, float])
+def test_a_negative_cycle_is_named_by_label(kind: type, keywords: dict[str, str]) -> None:
+    weights = np.array([-1, -2, 1], kind)
+    g = kl.Graph.from_edges([0, 1, 2], [1, 0, 1], weights, labels=["a", "b", "c"])
+    with pytest.raises(kl.NegativeCycleError) as raised:
+        kl.loads(g, [("c", "b", 1.0)], **keywords)
+    assert set(raised.value.cycle) == {"a", "b"}
+
+
 def test_the_reference_takes_negative_weights() -> None:
     g = graph("negative_floats")
     check(g, some_trips(g), False, None, device="reference").verify()
+
+
+@pytest.mark.parametrize("keywords", [{"method": "prepared"}, {"device": "reference"}], ids=str)
+@pytest.mark.parametrize("weights", list(permutations([-0.1, 0.3, -0.2])), ids=str)
+def test_a_cycle_that_is_negative_by_rounding(
+    weights: tuple[float, ...], keywords: dict[str, str]
+) -> None:
+    """Its sum is zero, and in floats below that from some vertices on: searches must end."""
+    g = kl.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], [*weights, 1.0])
+    found = kl.loads(g, [(0, 3, 1.0), (1, 3, 1.0)], **keywords)
+    assert found.arcs.tolist() == [1, 2, 0, 2]
+    found.verify()
 
 
 @pytest.mark.parametrize("hops", [False, True])

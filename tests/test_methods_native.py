@@ -43,17 +43,10 @@ def test_closure_methods_are_rows_of_all_pairs_and_of_closures() -> None:
 
 @cache
 def functions(module: str) -> dict[str, ast.FunctionDef]:
-    """Return the functions of a module by name, read from its source; ``a = b = c`` names one."""
+    """Return the functions of a module by name, read from its source."""
     file = Path(kleene.__file__).parent.parent / f"{module.replace('.', '/')}.py"
-    found: dict[str, ast.FunctionDef] = {}
-    for statement in ast.parse(file.read_text()).body:
-        if isinstance(statement, ast.FunctionDef):
-            found[statement.name] = statement
-        elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
-            shared = found.get(statement.value.id)
-            names = [name.id for name in statement.targets if isinstance(name, ast.Name)]
-            found |= dict.fromkeys(names, shared) if shared else {}
-    return found
+    body = ast.parse(file.read_text()).body
+    return {made.name: made for made in body if isinstance(made, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("row", registry.methods(), ids=lambda row: row.entry)

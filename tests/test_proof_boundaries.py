@@ -338,16 +338,16 @@ def test_origins_are_checked_as_many_as_are_affordable(monkeypatch: Patch) -> No
 
 def test_what_a_method_finds_again_is_checked_as_well(monkeypatch: Patch) -> None:
     """The method may be wrong in the same way as the answer."""
-    own = loads_proof._run
+    own = loads_proof.run_method
 
     def found_again(flows: dict[tuple[int, int], float], split: bool = False) -> Loads:
         found = kl.loads(WAYS, ([0], [3], [6]), split=split)
 
-        def run(task: Any, method: str, device: str) -> LoadsAnswer:
-            right: LoadsAnswer = own(task, method, device)
-            return right if device == "reference" else right._replace(arcs=arcs_of(flows))
+        def run(plan: Any, task: Any) -> LoadsAnswer:
+            right: LoadsAnswer = own(plan, task)
+            return right._replace(arcs=arcs_of(flows))
 
-        monkeypatch.setattr(loads_proof, "_run", run)
+        monkeypatch.setattr(loads_proof, "run_method", run)
         return found
 
     with pytest.raises(VerificationError, match="what leaves 0 does not conserve flow: at 1"):
@@ -366,12 +366,9 @@ def test_lengths_of_float32_round_more(dtype: str, monkeypatch: Patch) -> None:
     lengths[ends.index((2, 3))] *= 1 + 1e-6
     g = g.reweight(arcs=lengths)
     found = kl.loads(g, ([0], [3], [6]))
-    longer, own = arcs_of({(0, 2): 6, (2, 3): 6}), loads_proof._run
-    monkeypatch.setattr(
-        loads_proof, "_run",
-        lambda task, method, device: own(task, method, device)
-        if device == "reference" else LoadsAnswer(longer, found._assigned),
-    )  # fmt: skip
+    longer = arcs_of({(0, 2): 6, (2, 3): 6})
+    again = LoadsAnswer(longer, found._assigned)
+    monkeypatch.setattr(loads_proof, "run_method", lambda plan, task: again)
     if dtype == "float32":
         claimed(found, longer).verify()
         return

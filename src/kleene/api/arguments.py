@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kleene.api.device_arguments import Devices, as_devices, check_keep
 from kleene.backends.semiring import semiring as find_semiring
 from kleene.engine.call import Call, Out, Pairs, Progress
+from kleene.engine.fit import require_fit
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_unmasked
@@ -105,13 +106,9 @@ def check_call(
     if not hops and problem != "bfs" and ask.what.semiring != "boolean":
         warn_of_numbers_left(graph)
     if pairs is not None:
-        if keep == "device":
-            raise RequestError(
-                "the paths of pairs are collected on the host: leave out ", Code("keep='device'")
-            )
         ask = ask._replace(keywords=("predecessors", "dtype"))
     single = source is not None
-    return Call(
+    call = Call(
         ask,
         graph,
         rows,
@@ -125,6 +122,9 @@ def check_call(
         prepared,
         on,
     )
+    if keep == "device":
+        require_fit(call)
+    return call
 
 
 def make_ask(
@@ -148,7 +148,7 @@ def make_ask(
     """Return what the user asks for, without the data."""
     kind, names = as_devices(device, devices)
     if keep != "host":
-        check_keep(keep, kind, names, problem, out)
+        check_keep(keep, kind)
     return Ask(
         What(
             problem,

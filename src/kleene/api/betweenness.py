@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +27,11 @@ from kleene.engine.fit import require_fit
 from kleene.engine.planned import Planned
 from kleene.engine.solve import solve
 from kleene.engine.sums import Sums
-from kleene.engine.value import run_value
 from kleene.engine.work import run_method
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, as_seed
 from kleene.measures.betweenness import Betweenness
-from kleene.measures.betweenness import Sums as SumsOfArcs
 from kleene.measures.zero_cycles import refuse_zero_cycles
 from kleene.planning.ask import Ask, Decision
 from kleene.planning.plan import Plan
@@ -182,18 +180,19 @@ def betweenness(
         raise RequestError(
             "method 'sampled' and the error that is allowed, ", Code("error="), ", go together"
         )
-    asked = _Asked(hops, "sums" if error is None else "estimate", ends, limit, endpoints)
+    asked = (
+        _Asked(hops, "sums", ends, limit, endpoints)
+        if error is None
+        else _Asked(hops, "estimate", ends, limit, endpoints, (error, chosen, seed))
+    )
     call = Call(ask, graph, begins, None, None, progress, None, False, on=on, computes=asked)
     require_fit(call)
     made = asked.plan(call)
     if not hops and graph.weights is not None:
         refuse_zero_cycles(graph)
-    plan, paths = made.plan, None
+    found, plan, stats, _ = solve(call, Sums(), made, runner_for(call))
+    sums, paths = (found, None) if error is None else found
     task = asked.task(call, plan)
-    if error is None:
-        sums, plan, stats, _ = solve(call, Sums(), made, runner_for(call))
-    else:
-        (sums, paths), stats = run_value(plan, task, error, chosen, seed, progress=progress)
     sampled = samples is not None and len(begins) < graph.n
     return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
 
@@ -205,6 +204,7 @@ class _Asked(Computation):
     targets: NDArray[Any] | None
     limit: float | None
     endpoints: bool
+    estimate: tuple[Any, ...] = ()  # the error, the confidence and the seed
 
     def plan(self, call: Call) -> Planned:
         """Plan the call, or what a part of its sources take."""
@@ -212,7 +212,7 @@ class _Asked(Computation):
         ask = ask if call.on is None else ask.for_workers()
         return Planned(plan_betweenness(graph, ask, self.hops))
 
-    def task(self, call: Call, plan: Plan) -> BetweennessTask:
+    def task(self, call: Call, plan: Plan, report: Report | None = None) -> BetweennessTask:
         """Return what a method is given."""
         graph, ask = call.graph, call.ask
         unit = self.hops or graph.weight_dtype is None
@@ -220,13 +220,12 @@ class _Asked(Computation):
         work = len(call.sources) * (graph.n + graph.m)
         return BetweennessTask(
             graph, call.sources, self.targets, unit, limit, self.endpoints,
-            ask.what.predecessors, threads_for(work, ask.where.threads), device=plan.first_device,
+            ask.what.predecessors, threads_for(work, ask.where.threads), report, plan.first_device,
         )  # fmt: skip
 
-    def compute(self, call: Call, plan: Plan, report: Report | None) -> SumsOfArcs:
-        """Return the sums of vertices and arcs over the sources."""
-        sums: SumsOfArcs = run_method(plan, replace(self.task(call, plan), progress=report))
-        return sums
+    def compute(self, call: Call, plan: Plan, report: Report | None) -> Any:
+        """Return the sums of vertices and arcs over the sources; of an estimate, its paths too."""
+        return run_method(plan, self.task(call, plan, report), *self.estimate)
 
 
 def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:

@@ -65,8 +65,8 @@ def _as_device(given: Any, kind: str) -> tuple[str, int]:
     )
 
 
-def check_keep(keep: Any, kind: str, devices: tuple[str, ...], problem: str, out: bool) -> None:
-    """Refuse what keep="device" does not go with."""
+def check_keep(keep: Any, kind: str) -> None:
+    """Refuse what is not "device", and devices that leave nothing there."""
     if keep != "device":
         raise RequestError(Code("keep"), f" must be 'host' or 'device', not {keep!r}")
     if kind not in ("auto", *INDEXED):
@@ -77,15 +77,4 @@ def check_keep(keep: Any, kind: str, devices: tuple[str, ...], problem: str, out
             ": use ",
             Code("device='cuda'"),
             ", or leave out keep",
-        )
-    if len(devices) > 1 and problem not in ("apsp", "closure"):  # a matrix is gathered on the first
-        from kleene.engine.fit import REFUSED
-
-        raise RequestError(REFUSED["device", "devices"])
-    if out:
-        raise RequestError(
-            Code("out"),
-            " stores the distances in host memory, ",
-            Code("keep='device'"),
-            " leaves them on the GPU: leave out one of them",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from kleene.engine.planned import Planned, plan_value
 from kleene.engine.prepared import PreparedForm
 from kleene.engine.solve import solve
 from kleene.engine.sums import Sums, SumsWriter
-from kleene.engine.value import run_value
 from kleene.engine.work import run_method
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
@@ -147,16 +146,14 @@ def loads(
     made = asked.plan(call)
     if split and not hops:
         refuse_zero_cycles(graph)
-    task, plan = asked.task(call, made.plan), made.plan
-    if on is None:
-        (arcs, assigned), stats = run_value(plan, task, progress=progress)
-    else:
-        # Trips with the same root come together, in a piece or in two.
+    task = asked.task(call, made.plan)
+    order: Any = slice(None)
+    if on is not None:  # trips with the same root come together, in a piece or in two
         order = np.argsort(trips.destinations if by_destination else trips.origins, kind="stable")
-        ordered = call._replace(pairs=trips.some(order)[1:])
-        (arcs, found), plan, stats, _ = solve(ordered, _Flows(), made, runner_for(call))
-        assigned = np.empty(len(order), bool)
-        assigned[order] = found
+        call = call._replace(pairs=trips.some(order)[1:])
+    (arcs, found), plan, stats, _ = solve(call, _Flows(), made, runner_for(call))
+    assigned = np.empty_like(found)
+    assigned[order] = found
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
 
 
@@ -174,7 +171,7 @@ class _Asked(Computation):
         """Plan searches or climbs."""
         return Planned(_plan(call.graph, call.ask, self.hops, call.form is not None))
 
-    def task(self, call: Call, plan: Plan) -> LoadsTask:
+    def task(self, call: Call, plan: Plan, report: Report | None = None) -> LoadsTask:
         """Return what a method is given."""
         graph, ask, dtype, form = call.graph, call.ask, np.dtype(plan.dtype), call.form
         wide = np.dtype(np.float64) if dtype.kind == "f" else dtype  # of searches
@@ -185,13 +182,13 @@ class _Asked(Computation):
         return LoadsTask(
             graph, origins, destinations, volumes, self.split, self.hops,
             as_limit(self.limit, graph, wide, self.hops), dtype, self.by_destination,
-            threads_for(work, ask.where.threads),
-            prepared=form._parts if isinstance(form, PreparedForm) else None,
+            threads_for(work, ask.where.threads), report,
+            form._parts if isinstance(form, PreparedForm) else None,
         )  # fmt: skip
 
     def compute(self, call: Call, plan: Plan, report: Report | None) -> LoadsAnswer:
         """Return the flows of all arcs, and which trips have a path."""
-        found: LoadsAnswer = run_method(plan, replace(self.task(call, plan), progress=report))
+        found: LoadsAnswer = run_method(plan, self.task(call, plan, report))
         return found
 
 

@@ -26,6 +26,7 @@ from kleene.distributed.tile_checkpoints import Checkpoints
 from kleene.distributed.tile_grid import Cluster, Layout, TileGrid, choose_layout
 from kleene.distributed.tile_tasks import TileDevices, TileWork
 from kleene.engine.call import Call, Sink
+from kleene.engine.fit import NOT_BOTH
 from kleene.engine.planned import EXPLAINING, Planned
 from kleene.engine.solve import solve
 from kleene.engine.tiles import closure_task, plan_of_tiles, plans_of_a_tile
@@ -77,11 +78,7 @@ def plan_tiles(call: Call) -> Plan | None:
 def solve_in_tiles(call: Call, plan: Plan) -> Result:
     """Answer a call by tiles on the workers of its cluster, into a store."""
     if call.out is None:
-        raise RequestError(
-            "tiles stay with the workers, which write rows to a store: give ",
-            Code("out='d.zarr'"),
-            " in a folder that all of them see",
-        )
+        raise RequestError(NOT_BOTH["block", "tiles"])
     path = Path(str(call.out))
     with open_client(call.on) as client:
         tiles = _Tiles.choose(call, plan, client, Store.look(path))

@@ -29,8 +29,8 @@ from kleene.system.threads import ThreadPool
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.timing import Share
-    from kleene.engine import work as engine
     from kleene.engine.call import Sink
+    from kleene.engine.work import Work
     from kleene.planning.plan import Plan
 
 __all__ = ["on_devices", "run_split", "share_pieces"]
@@ -40,7 +40,8 @@ class _Stopped(BaseException):
     """Ends the work of a device after an error elsewhere."""
 
 
-Work = Callable[[str, Piece, Progress], None]
+#: Computes a piece on a device.
+Step = Callable[[str, Piece, Progress], None]
 
 
 # ---- pieces -------------------------------------------------------------------------------------
@@ -138,12 +139,12 @@ _WAIT = 0.1  # seconds; Ctrl-C is noticed between two waits, on every system
 def share_pieces(
     devices: Sequence[str],
     pieces: Sequence[Piece],
-    work: Work,
+    step: Step,
     progress: Progress | None = None,
     *,
     every: bool = True,
 ) -> list[Share]:
-    """Call ``work(device, piece, report)`` for all pieces, on all devices at once.
+    """Call ``step(device, piece, report)`` for all pieces, on all devices at once.
 
     A device that does not open or has too little memory is an error, unless ``every`` is False and
     others can do its work. Return what each did, which the timer of the call learns, too.
@@ -154,7 +155,7 @@ def share_pieces(
     def run(device: str) -> None:
         try:
             with calls_of(deriving) as timer:
-                rows = _take_pieces(device, left, work)
+                rows = _take_pieces(device, left, step)
                 found[device] = timer.share(device, rows)
         except _Stopped:
             pass
@@ -177,7 +178,7 @@ def share_pieces(
     return shares
 
 
-def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
+def _take_pieces(device: str, pieces: _Pieces, step: Step) -> int:
     """Run piece after piece; return the rows that were done."""
     rows = 0
     while (piece := pieces.take()) is not None:
@@ -188,7 +189,7 @@ def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
         try:
             if rows == 0:
                 open_device(device)
-            work(device, piece, report)
+            step(device, piece, report)
         except KernelError:
             raise
         except (DeviceError, MemoryBudgetError):
@@ -203,7 +204,7 @@ def _take_pieces(device: str, pieces: _Pieces, work: Work) -> int:
 # ---- pieces that are a device's own -------------------------------------------------------------
 
 
-def on_devices(work: engine.Work, sink: Sink, report: Progress | None) -> Plan:
+def on_devices(work: Work, sink: Sink, report: Progress | None) -> Plan:
     """Let each device of the plan compute a piece at a time: a runner of the engine."""
     recording = threading.Lock()  # of the threads of the devices
 
@@ -228,7 +229,7 @@ def run_split(
     horizons, stopped = task.new_horizons(), []
     threads = max(1, task.threads // len(devices))
 
-    def work(device: str, piece: Piece, report: Progress) -> None:
+    def step(device: str, piece: Piece, report: Progress) -> None:
         rows = slice(piece.first, piece.stop)
         links = None if predecessors is None else predecessors[rows]
         answer = run(
@@ -250,7 +251,7 @@ def run_split(
             stopped.append(rows)
 
     total = len(task.sources)
-    share_pieces(devices, shrinking(total, len(devices)), work, task.progress, every=every)
+    share_pieces(devices, shrinking(total, len(devices)), step, task.progress, every=every)
     task.report(total, total)
     return Answer(values, predecessors, horizons if stopped else None)
 

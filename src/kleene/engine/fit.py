@@ -1,4 +1,4 @@
-"""What goes with what: one table of sinks and runners, and what a refusal says.
+"""What goes with what: tables of sinks and runners, and what a refusal says.
 
 A call names its sink by what it returns and where that goes, and its runner by where it is
 computed. What is not refused here is right, and tested.
@@ -11,7 +11,7 @@ from pathlib import Path
 from kleene.engine.call import Call
 from kleene.errors import Code, RequestError, Text
 
-__all__ = ["REFUSED", "RUNNERS", "SINKS", "require_fit", "runner_of", "sink_of"]
+__all__ = ["NOT_BOTH", "REFUSED", "RUNNERS", "SINKS", "require_fit", "runner_of", "sink_of"]
 
 #: Where an answer goes: one row, whole rows or the values of targets in memory, memory of the
 #: caller, a device, a store, or the values and paths of pairs; numbers of each row; sums over
@@ -40,7 +40,7 @@ REFUSED = {
     ("array", "cluster"): Text(
         "with ", Code("on="), ", out is the name of a store: ", Code("out='d.zarr'")
     ),
-    ("device", "devices"): Text(  # but a matrix, which is gathered on the first
+    ("device", "devices"): Text(  # but a matrix: see ``_GATHERED``
         Code("keep='device'"),
         " leaves the answer on one device: name one of them in devices, or leave out keep",
     ),
@@ -69,6 +69,28 @@ REFUSED = {
     ),
 }
 
+#: What one call cannot ask for together, wherever it is computed: two places for its answer, or
+#: some columns of a matrix that workers close in tiles.
+NOT_BOTH = {
+    ("pairs", "device"): Text(
+        "the paths of pairs are collected on the host: leave out ", Code("keep='device'")
+    ),
+    ("out", "device"): Text(
+        Code("out"),
+        " stores the distances in host memory, ",
+        Code("keep='device'"),
+        " leaves them on the GPU: leave out one of them",
+    ),
+    ("block", "tiles"): Text(
+        "tiles stay with the workers, which write rows to a store: give ",
+        Code("out='d.zarr'"),
+        " in a folder that all of them see",
+    ),
+}
+
+#: Problems whose matrix several devices share, and gather on the first of them.
+_GATHERED = ("apsp", "closure")
+
 
 def sink_of(call: Call) -> str:
     """Return where the answer of a call goes."""
@@ -95,7 +117,13 @@ def runner_of(call: Call) -> str:
 
 
 def require_fit(call: Call) -> None:
-    """Refuse a call whose sink and runner do not go together."""
-    why = REFUSED.get((sink_of(call), runner_of(call)))
+    """Refuse a call whose sink and runner do not go together, or that names two sinks."""
+    sink, runner = sink_of(call), runner_of(call)
+    why = REFUSED.get((sink, runner))
+    if call.ask.output.keep == "device":
+        if (sink, runner) == ("device", "devices") and call.ask.what.problem in _GATHERED:
+            why = None
+        if call.pairs is not None or call.out is not None:
+            why = NOT_BOTH["pairs" if call.pairs is not None else "out", "device"]
     if why is not None:
         raise RequestError(why)

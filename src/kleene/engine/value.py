@@ -19,26 +19,23 @@ __all__ = ["run_in_place", "run_value", "timed"]
 T = TypeVar("T")
 
 
-def run_value(
-    plan: Plan, task: Any, *more: Any, progress: Progress = None, title: str = ""
-) -> tuple[Any, Timings]:
+def run_value(plan: Plan, task: Any, *, progress: Progress = None) -> tuple[Any, Timings]:
     """Run the method of a plan on a task, and return what it gives and how long it took.
 
-    ``more`` are arguments that only this method takes. ``task.progress`` is set where the user
-    asked for progress.
+    ``task.progress`` is set where the user asked for progress.
     """
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
     run = method.load()
     began = perf_counter()
     if progress is None and not plan.devices:  # microseconds count
-        found = run(task, *more)
+        found = run(task)
     elif progress is None:
-        found = with_idle_memory(plan, lambda: run(task, *more))
+        found = with_idle_memory(plan, lambda: run(task))
     else:
-        with reporter(progress, title or f"{plan.problem} by {plan.method}") as report:
+        with reporter(progress, f"{plan.problem} by {plan.method}") as report:
             shown = replace(task, progress=report)
-            found = with_idle_memory(plan, lambda: run(shown, *more))
+            found = with_idle_memory(plan, lambda: run(shown))
     seconds = perf_counter() - began
     return found, Timings(compute=seconds, total=seconds)
 

@@ -232,11 +232,11 @@ def run_rows(run: Callable[[Task], Answer], plan: Plan, call: Call, task: Task) 
     return run_split(run, plan.devices, bool(call.ask.where.devices), task)
 
 
-def run_method(plan: Plan, task: Any) -> Any:
-    """Run the method of a plan on a task that is no path problem's."""
+def run_method(plan: Plan, task: Any, *more: Any) -> Any:
+    """Run the method of a plan on a task that is no path problem's; ``more`` is its own."""
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
-    return with_idle_memory(plan, partial(method.load(), task))
+    return with_idle_memory(plan, partial(method.load(), task, *more))
 
 
 def with_idle_memory(plan: Plan, run: Callable[[], T]) -> T:

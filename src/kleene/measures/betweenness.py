@@ -16,9 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.cpu.bfs import multi_source
+from kleene.backends.reference.betweenness import brandes
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import BetweennessTask, Task
 from kleene.engine.call import Timings
+from kleene.engine.work import run_method
 from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.frozen import adopt
@@ -26,7 +29,6 @@ from kleene.measures.edge_table import EdgeTable
 from kleene.measures.measure import Measure
 from kleene.measures.scaling import vertex_scale, whole_scale
 from kleene.planning.plan import Plan
-from kleene.registry import find
 from kleene.results.verify import Proof, choose_rows
 
 __all__ = ["Betweenness", "Sums"]
@@ -84,7 +86,7 @@ class Betweenness(Measure):
         paths: int | None = None,
     ) -> None:
         self.graph = graph = task.graph
-        self._task, self._sums, self._sampled = replace(task, progress=None), sums, sampled
+        self._task, self._sums, self._sampled = task, sums, sampled
         self.normalized, self.error, self.paths = normalized, error, paths
         super().__init__(graph, "betweenness", self._vertices(), plan, stats)
         self.arcs = self._arcs()
@@ -173,14 +175,13 @@ class Betweenness(Measure):
         chosen = choose_rows(len(task.sources), affordable, sample, seed)
         part = replace(task, sources=task.sources[chosen])
         whole = len(chosen) == len(task.sources)
-        plain = _method("betweenness", "brandes", "reference")(part)
+        plain = brandes(part)
         if self.error is not None and graph.n:
             self._compare_estimates(plain, len(chosen))
         elif whole:
             _compare(graph, self._sums, plain)
         else:
-            engine = _method(self.plan.problem, self.plan.method, self.plan.device)
-            _compare(graph, engine(part), plain)
+            _compare(graph, run_method(self.plan, part), plain)
             _compare(graph, _smaller(self._sums, plain), plain)  # all sources come to no less
         if (
             task.hops
@@ -248,12 +249,6 @@ class Betweenness(Measure):
                 )
 
 
-def _method(problem: str, name: str, device: str) -> Any:
-    row = find(problem, name, device)
-    assert row is not None
-    return row.load()
-
-
 def _compare(graph: Graph, found: Sums, right: Sums) -> None:
     for what, ours, theirs in (("vertex", found[0], right[0]), ("arc", found[1], right[1])):
         if ours is None or theirs is None or not len(theirs):
@@ -283,10 +278,9 @@ def _name(graph: Graph, what: str, at: int) -> str:
 
 def _pairs_and_distances(task: BetweennessTask) -> tuple[float, float]:
     """Return the number of pairs with a path that counts, and the sum of their distances."""
-    search = _method("bfs", "multi_source", "cpu")
     graph, pairs, total = task.graph, 0, 0
     for first in range(0, len(task.sources), _ROWS):
-        rows = search(
+        rows = multi_source(
             Task(
                 graph, SEMIRINGS["min_plus"], task.sources[first : first + _ROWS], None, task.limit,
                 False, np.dtype(np.int32), task.threads, hops=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,7 +130,7 @@ class Loads(LongTable):
         self.graph, self.split, self.hops = task.graph, task.split, task.hops
         self.plan, self.stats = plan, stats
         self.arcs = adopt(arcs)
-        self._task = replace(task, progress=None)
+        self._task = task
         self._positions, self._assigned = positions, assigned
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:

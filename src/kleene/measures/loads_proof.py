@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.reference.loads import plain
 from kleene.backends.task import LoadsAnswer, LoadsTask
+from kleene.engine.work import run_method
 from kleene.errors import VerificationError
-from kleene.registry import find
 from kleene.results.verify import Proof, choose_rows
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ def _check_origin(loads: Loads, origin: int) -> Array:
         task, origins=task.origins[trips], destinations=task.destinations[trips],
         volumes=task.volumes[trips],
     )  # fmt: skip
-    found = _run(own, loads.plan.method, loads.plan.device)
-    right = _run(own, "plain", "reference")
+    found: LoadsAnswer = run_method(loads.plan, own)
+    right = plain(own)
     which = np.flatnonzero(found.assigned != loads._assigned[trips])
     which = np.append(which, np.flatnonzero(right.assigned != loads._assigned[trips]))
     if len(which):
@@ -97,13 +98,6 @@ def _check_origin(loads: Loads, origin: int) -> Array:
             f"trips from {label!r} cost {costs[0]:g}, and on shortest paths {costs[1]:g}"
         )
     return found.arcs
-
-
-def _run(task: LoadsTask, method: str, device: str) -> LoadsAnswer:
-    row = find("loads", method, device)
-    assert row is not None
-    answer: LoadsAnswer = row.load()(task)
-    return answer
 
 
 def _require_conserved(task: LoadsTask, answer: LoadsAnswer, what: str) -> None:

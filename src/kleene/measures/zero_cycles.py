@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.backends.cpu.components import forward_backward
 from kleene.backends.task import ComponentsTask
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
-from kleene.registry import find
 
 __all__ = ["refuse_zero_cycles"]
 
@@ -20,9 +20,7 @@ def refuse_zero_cycles(graph: Graph) -> None:
     tails, heads = graph.coo.sources[zero], graph.coo.targets[zero]
     ends, places = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     joined = Graph.from_edges(places[: len(zero)], places[len(zero) :], n=len(ends))
-    method = find("strong_components", "forward_backward", "cpu")
-    assert method is not None
-    part, _ = method.load()(ComponentsTask(joined, 1))
+    part, _ = forward_backward(ComponentsTask(joined, 1))
     within = np.flatnonzero(part[places[: len(zero)]] == part[places[len(zero) :]])
     if len(within):
         tail, head = graph.label(int(tails[within[0]])), graph.label(int(heads[within[0]]))

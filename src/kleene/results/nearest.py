@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.common.walks import Walks
+from kleene.backends.cpu.within import bounded_dijkstra
 from kleene.backends.task import NearestTask, WithinAnswer, WithinTask
 from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
-from kleene.registry import find
 from kleene.results.display import nearest_html
 from kleene.results.long_table import LongTable
 from kleene.results.paths import Paths
@@ -247,16 +247,13 @@ class Nearest(LongTable):
 
     def _search(self, which: Array, limits: Array) -> WithinAnswer:
         """Search from some facilities, each up to its limit."""
-        method = find("within", "bounded_dijkstra", "cpu")
-        assert method is not None
         task = self._task
-        found: WithinAnswer = method.load()(
+        return bounded_dijkstra(
             WithinTask(
                 task.graph, task.facilities[which], limits, None, True, task.dtype, task.unit,
                 task.threads,
             )
         )  # fmt: skip
-        return found
 
     # ---- all of it --------------------------------------------------------------------------
 

@@ -27,7 +27,6 @@ from kleene.errors import NegativeCycleError, VerificationError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.graph.no_path import NO_HOPS
-from kleene.registry import find
 from kleene.results.claim import Fail, PathValues, check_claim, check_ids
 from kleene.results.verify import Proof, sample_rows, verify
 from kleene.results.verify_rows import ProvedRow
@@ -119,16 +118,17 @@ def verify_pairs(claim: PairValues, sample: int | None = None, seed: int = 0) ->
 
 def _proved_rows(claim: PairValues, roots: Array) -> tuple[PathValues, str]:
     """Compute rows by a plain search, prove them, and return them."""
+    from kleene.backends.cpu.bfs import queue  # few calls prove pairs
+    from kleene.backends.cpu.sssp import bellman_ford, dijkstra
+
     graph, semiring = claim.searched, SEMIRINGS["min_plus"]
-    name = "queue" if claim.hops else "bellman_ford" if graph.stats.negative else "dijkstra"
-    method = find("bfs" if claim.hops else "sssp", name, "cpu")
-    assert method is not None
+    search = queue if claim.hops else bellman_ford if graph.stats.negative else dijkstra
     task = Task(
         graph, semiring, roots.astype(graph.id_dtype), None, None, True, claim.values.dtype,
         threads_for(graph.m * len(roots)), hops=claim.hops,
     )  # fmt: skip
     try:
-        answer = method.load()(task)
+        answer = search(task)
     except NegativeCycleError:
         _refuse("the graph has a negative cycle, and no shortest paths")
     rows = PathValues(

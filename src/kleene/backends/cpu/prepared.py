@@ -1,7 +1,7 @@
 """Rows by elimination: the graph is prepared once, then every row is a climb and a sweep.
 
-``sssp``, ``apsp`` and ``closure`` are one function, over any semiring. The graph keeps its
-preparation for later calls (``kleene.prepared.cache``).
+:func:`rows` is the method ``prepared`` of sssp, apsp and closure, over any semiring. The graph
+keeps its preparation for later calls (``kleene.prepared.cache``).
 
 Elimination finds a negative cycle wherever it is in the graph. Whether a source leads to it, and
 whether it is negative by more than rounding, a search decides, which then answers instead.
@@ -27,7 +27,7 @@ from kleene.prepared.elimination import Elimination
 from kleene.prepared.nearest_labels import nearest_labels
 from kleene.prepared.sweeps import trees
 
-__all__ = ["apsp", "closure", "nearest", "sssp"]
+__all__ = ["nearest", "rows"]
 
 Array = NDArray[Any]
 
@@ -35,7 +35,7 @@ Array = NDArray[Any]
 _PREPARING = 5000
 
 
-def closure(task: Task) -> Answer:
+def rows(task: Task) -> Answer:
     """Return one row per source: the best paths over the task's semiring."""
     graph, semiring = task.graph, task.semiring.name
     exact = semiring == "min_plus" and task.dtype == np.float64 and graph.fits_int32
@@ -49,11 +49,8 @@ def closure(task: Task) -> Answer:
     if parts is None:
         return johnson(task)
     rest = replace(task, progress=_part(task, first, len(task.sources), total))
-    rows = partial(_rows, *parts)
-    return search_in_dtype(rows, rest, dtype) if exact else rows(rest)
-
-
-sssp = apsp = closure
+    run = partial(_sweep, *parts)
+    return search_in_dtype(run, rest, dtype) if exact else run(rest)
 
 
 def nearest(task: NearestTask) -> tuple[Array, Array]:
@@ -71,7 +68,7 @@ def nearest(task: NearestTask) -> tuple[Array, Array]:
     )  # fmt: skip
 
 
-def _rows(elimination: Elimination, customization: Customization, task: Task) -> Answer:
+def _sweep(elimination: Elimination, customization: Customization, task: Task) -> Answer:
     values, predecessors = task.empty_values(), task.empty_predecessors()
     trees(
         elimination, customization, task.sources, values, predecessors,

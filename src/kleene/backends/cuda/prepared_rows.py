@@ -1,4 +1,4 @@
-"""Rows by elimination on a GPU: the methods ``prepared`` of paths and closures.
+"""Rows by elimination on a GPU: the method ``prepared`` of sssp, apsp and closure.
 
 Order and elimination run on the host, once for a graph (``kleene.prepared.cache``); weights are
 customized and rows are swept on the device.
@@ -20,10 +20,10 @@ from kleene.backends.task import Task
 from kleene.prepared.cache import Preparation
 from kleene.prepared.tree_repair import repair_trees
 
-__all__ = ["apsp", "closure", "sssp"]
+__all__ = ["rows"]
 
 
-def closure(task: Task) -> Answer:
+def rows(task: Task) -> Answer:
     """Return one row per source: the best paths over the task's semiring."""
     graph, semiring = task.graph, task.semiring.name
     if graph.n == 0 or len(task.sources) == 0:
@@ -46,6 +46,3 @@ def closure(task: Task) -> Answer:
         found = answer.values, answer.predecessors
         repair_trees(elimination, customization, task.sources, *found, task.threads)
     return answer
-
-
-sssp = apsp = closure

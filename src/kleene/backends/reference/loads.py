@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from kleene.backends.common.path_lengths import swallowed_weights
-from kleene.backends.task import LoadsAnswer, LoadsTask
+from kleene.backends.reference.sssp import bellman_ford
+from kleene.backends.semiring import SEMIRINGS
+from kleene.backends.task import LoadsAnswer, LoadsTask, Task
+from kleene.graph.forms import arcs_between
 
 __all__ = ["plain"]
 
@@ -26,9 +29,11 @@ def plain(task: LoadsTask) -> LoadsAnswer:
     trips = defaultdict(list)
     for i, origin in enumerate(task.origins.tolist()):
         trips[origin].append(i)
-    search = _label_correcting if task.graph.stats.negative and not task.hops else _dijkstra
+    # Negative lengths come with neither shares nor a limit: an arc into each vertex is enough.
+    negative = task.graph.stats.negative and not task.hops
     for done, (origin, numbers) in enumerate(trips.items()):
-        distances = search(rows, origin)
+        into = _last_arcs(task, origin) if negative else {}
+        distances = dict.fromkeys(into, 0) if negative else _dijkstra(rows, origin)
         if task.limit is not None:
             distances = _within(distances, task.limit)
         assigned[numbers] = [v in distances for v in task.destinations[numbers].tolist()]
@@ -36,7 +41,7 @@ def plain(task: LoadsTask) -> LoadsAnswer:
         ends = task.destinations[numbers].tolist()
         if task.split:  # what lies beyond the ends makes no difference
             distances = _within(distances, max((distances[v] for v in ends), default=0))
-        into = _tight_arcs(rows, distances)
+        into = into or _tight_arcs(rows, distances)
         paths = _count_paths(into, origin) if task.split else {}
         if task.split and len(paths) < len(into):
             raise swallowed_weights(task.graph, *_on_cycle(into, paths))
@@ -77,17 +82,17 @@ def _dijkstra(rows: _Rows, origin: int) -> dict[int, Any]:
     return distances
 
 
-def _label_correcting(rows: _Rows, origin: int) -> dict[int, Any]:
-    """Return the same where lengths may be negative, and no cycle is."""
-    distances: dict[int, Any] = {origin: 0}
-    queue = deque([origin])
-    while queue:
-        u = queue.popleft()
-        for _, v, length in rows[u]:
-            if v not in distances or distances[u] + length < distances[v]:
-                distances[v] = distances[u] + length
-                queue.append(v)
-    return distances
+def _last_arcs(task: LoadsTask, origin: int) -> _Into:
+    """Return an arc into each vertex reached but the origin, where lengths may be negative."""
+    graph = task.graph
+    dtype = np.dtype(np.float64) if task.dtype.kind == "f" else task.dtype
+    source, semiring = np.array([origin], graph.id_dtype), SEMIRINGS["min_plus"]
+    found = bellman_ford(Task(graph, semiring, source, None, None, True, dtype, 1))
+    assert found.predecessors is not None
+    heads = np.flatnonzero(found.predecessors[0] >= 0)
+    tails = found.predecessors[0][heads]
+    arcs = zip(arcs_between(graph, tails, heads).tolist(), tails.tolist(), strict=True)
+    return {origin: [], **{v: [arc] for v, arc in zip(heads.tolist(), arcs, strict=True)}}
 
 
 def _within(distances: dict[int, Any], limit: Any) -> dict[int, Any]:
