@@ -106,7 +106,10 @@ def _weights(table: Any, name: Any) -> Array | None:
         return None
     if name not in names:
         raise no_such_weight(name, "column", names)
-    weights = as_weights(column(table, name), f"column {name!r}")
+    values = column(table, name)
+    if values.dtype == object and holds_numbers(values):
+        values = np.array(values.tolist())
+    weights = as_weights(values, f"column {name!r}")
     if weights is not None and weights.dtype.kind == "f" and np.isnan(weights).any():
         rows = np.flatnonzero(np.isnan(weights))
         raise GraphError(

@@ -24,6 +24,7 @@ from kleene.graph.labels import NAME_BYTES
 from kleene.graph.weight_names import NumbersLeft, is_weight_name, named_weight
 from kleene.io.attributes import Column, LineColumn
 from kleene.io.build import X_NAMES, Y_NAMES, build_graph, weight_options
+from kleene.io.fields import is_missing
 from kleene.io.source import Source
 from kleene.io.text import excerpt
 
@@ -116,7 +117,7 @@ class NodesAndEdges:
     def set_of_edge(self, name: str, text: str) -> None:
         """Set a wanted attribute of the last edge."""
         row = len(self._sources) - 1
-        if self._known.get(name, True) is None:
+        if self._known.get(name, True) is None and not is_missing(text):
             self._known[name] = _is_number(text)
         if self._is_weight(name):
             self._weights.setdefault(name, Column(self._source)).add(row, text, self._line)
