@@ -135,6 +135,15 @@ def test_the_third_column_of_three(make: Callable[..., Graph]) -> None:
     assert make({"id": [8, 9], **ENDS}).weights is None
 
 
+@pytest.mark.parametrize("make", [networkx, igraph, rustworkx, graphml, gml])
+def test_the_only_attribute_is_no_weight_without_its_name(make: Callable[..., Graph]) -> None:
+    """Attributes have no order, and their own libraries take none but by name."""
+    columns = ENDS | {"toll": [5, 7]}
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+        assert kl.sssp(make(columns), 0).distances.tolist() == [0, 1, 2]
+    assert kl.sssp(make(columns, weight="toll"), 0).distances.tolist() == [0, 5, 12]
+
+
 #: Columns of numbers, by what makes them of a list.
 NUMBERS: dict[str, Callable[[list[Any]], Any]] = {
     "pandas of Arrow": lambda values: pd.Series(values, dtype="int64[pyarrow]"),

@@ -2,8 +2,9 @@
 
 Besides the ends, the column called weight, w, cost, length, distance, time, minutes or km is the
 weight; two of them are refused. Without such a name it is the third column of three, if that holds
-numbers. Otherwise there are no weights; a graph of a table with other numbers keeps their names,
-and the first call on its weights warns that it counts hops, also of a graph in parts.
+numbers; attributes of edges have no order, and another one is no weight unless it is named, as in
+NetworkX. Otherwise there are no weights; a graph whose table or edges have other numbers keeps
+their names, and the first call on its weights warns that it counts hops, also of a graph in parts.
 """
 
 from __future__ import annotations
