@@ -138,6 +138,6 @@ def _values(graph: Graph, x: Array, semiring: str) -> Array:
     if semiring == "boolean":
         return x.astype(bool).astype(np.int32)
     dtype = values.dtype if graph.weights is None else np.result_type(values, graph.weights)
-    if semiring == "plus_times" or x.dtype.kind != "i":
+    if semiring == "plus_times" or x.dtype.kind not in "iu":
         return values.astype(dtype, copy=False)
-    return as_dtype(x, semiring, dtype)  # x itself: int16 has a "no path" of its own
+    return as_dtype(x, semiring, dtype)  # x itself: int16 and uint8 have a "no path" of their own
