@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
@@ -271,6 +272,7 @@ CALLS: dict[str, Callable[[Graph], Any]] = {
     "prepare": kl.prepare,
     "spmv": lambda g: kl.spmv(g, [1, 1, 1]),
     "ego": lambda g: kl.ego(g, 0, 1),
+    "unpickled": lambda g: kl.sssp(pickle.loads(pickle.dumps(g)), 0),
     "derived": lambda g: kl.sssp(g.with_positions([[0, 0]] * 3).transpose(), 0),
 }
 

@@ -27,7 +27,7 @@ from kleene.graph.positions import as_positions
 from kleene.graph.rows import ArcRows
 from kleene.graph.storage import Storage
 from kleene.graph.update import update
-from kleene.graph.weight_names import keeping_numbers_left, numbers_left
+from kleene.graph.weight_names import keeping_numbers_left, numbers_left, numbers_left_state
 from kleene.system.cached_property import cached_property
 from kleene.system.device_names import INDEXED, short_name, split_name
 from kleene.system.suggestions import no_such
@@ -94,7 +94,7 @@ class Graph(Storage, Constructors):
     def __reduce__(self) -> tuple[Any, ...]:
         return Graph, (
             self.csr, self.directed, self.labels, self.name, self.positions, self.rows
-        )  # fmt: skip
+        ), numbers_left_state(self)  # fmt: skip
 
     # ---- device and conversion -------------------------------------------------------------
 
@@ -304,7 +304,8 @@ class Graph(Storage, Constructors):
         ----------
         positions : array or dict
             (x, y) of each vertex in the order of positions, or a dict from vertex to (x, y). For
-            maps these are longitude and latitude.
+            maps these are longitude and latitude. A pandas table is taken by its index, if that is
+            not 0, 1, 2 ...: it names the vertices.
 
         Examples
         --------

@@ -12,6 +12,7 @@ from kleene.errors import GraphError
 from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt
+from kleene.graph.table_index import in_order_of_vertices
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -28,7 +29,8 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
         given: Any = np.empty((graph.n, 2))
         values = list(positions.values())
     else:
-        given, places, values = None, slice(None), positions
+        given, places = None, slice(None)
+        values = in_order_of_vertices(positions, graph, "positions")
     require_unmasked(values, "positions", FILL_IN)
     try:
         with np.errstate(over="ignore"):  # infinite, which is refused below

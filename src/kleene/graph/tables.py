@@ -145,6 +145,7 @@ def from_table(
         raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
     direction = _direction(table, directed, len(names[0]))
     if nodes is not None:
+        nodes = in_one_order(nodes)
         ids = column(nodes, node)
         n: int | None = len(ids)
         labels, sources, targets = _among_nodes(ids, *names)
