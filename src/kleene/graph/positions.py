@@ -17,7 +17,9 @@ from kleene.graph.table_index import in_order_of_vertices
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["as_positions"]
+__all__ = ["as_positions", "crs_of", "in_crs"]
+
+_CRS = "_crs"  # in a graph's __dict__
 
 
 def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
@@ -50,3 +52,15 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
         return adopt(array)  # type: ignore[no-any-return]
     given[places] = array
     return adopt(given)  # type: ignore[no-any-return]
+
+
+def crs_of(graph: Graph) -> str | None:
+    """Return the coordinate reference system of the positions and lines; None if it is unknown."""
+    crs: str | None = graph.__dict__.get(_CRS)
+    return crs
+
+
+def in_crs(graph: Graph, crs: str | None) -> Graph:
+    """Return a new graph, whose positions are in this system."""
+    graph.__dict__[_CRS] = crs
+    return graph

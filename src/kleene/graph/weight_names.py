@@ -38,7 +38,6 @@ __all__ = [
     "level_of_user",
     "named_weight",
     "numbers_left",
-    "numbers_left_state",
     "warn_of_numbers_left",
     "without_numbers_left",
 ]
@@ -183,11 +182,6 @@ def numbers_left(graph: Graph) -> NumbersLeft | None:
     """Return the columns that might have been the weights of a graph."""
     left: NumbersLeft | None = graph.__dict__.get(_MARK)
     return left
-
-
-def numbers_left_state(graph: Graph) -> dict[str, NumbersLeft] | None:
-    """Return what a pickle of a graph keeps of this."""
-    return {_MARK: graph.__dict__[_MARK]} if _MARK in graph.__dict__ else None
 
 
 def keeping_numbers_left(graph: Graph, left: NumbersLeft | None) -> Graph:
