@@ -257,6 +257,16 @@ def test_encodings_of_matrices() -> None:
     assert kl.distance_encodings([adjacency])[0].max() == 3
 
 
+def test_a_table_has_its_rows_and_columns_in_one_order() -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame([[0, 3, INF], [INF, 0, 1], [2, INF, 0]], list("abc"), list("abc"))
+    right = kl.Graph.from_dense(table.to_numpy())
+    for same in (table, table.reset_index(drop=True), table.set_axis(range(3), axis=1)):
+        assert kl.Graph.from_dense(same).equals(right)
+    with pytest.raises(kl.GraphError, match=r"in another order .*matrix.loc\[matrix.columns\]"):
+        kl.Graph.from_dense(table.loc[["c", "a", "b"]])
+
+
 def test_zeros_that_mean_nothing_else() -> None:
     assert kl.Graph.from_dense(np.array(ADJACENCY, bool)).m == 6
     assert kl.Graph.from_dense([[0, 1], [1, 0]]).m == 2

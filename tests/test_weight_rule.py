@@ -210,6 +210,15 @@ def test_a_first_attribute_that_is_missing(make: Callable[..., Graph]) -> None:
         kl.sssp(make(columns), 0)
 
 
+@pytest.mark.parametrize("data", ["", "<data key='d'></data>", "<data key='d'>7</data>"])
+def test_a_default_number_of_graphml_is_one(data: str) -> None:
+    text = f"""<graphml><key id="d" for="edge" attr.name="toll"><default>5</default></key>
+        <graph edgedefault="directed"><node id="0"/><node id="1"/>
+        <edge source="0" target="1">{data}</edge></graph></graphml>"""
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+        kl.sssp(kl.read(io.BytesIO(text.encode())), 0)
+
+
 @pytest.mark.parametrize("missing", ["", "NA", "nan", "null", '""'])
 def test_a_text_without_a_first_number(missing: str) -> None:
     for text in (f"source,target,toll\n0,1,{missing}\n1,2,5\n", f"0,1,{missing}\n1,2,5\n"):

@@ -23,6 +23,7 @@ from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import is_ours
 from kleene.graph.no_path import no_path
+from kleene.graph.table_index import require_same_axes
 from kleene.system.formatting import counted
 from kleene.system.machine import threads_for
 
@@ -58,6 +59,7 @@ class DenseArcs:
 
 def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) -> DenseArcs:
     """Return a square array of weights in canonical form: a copy, or in ``out``."""
+    require_same_axes(matrix)
     matrix = to_numpy(matrix)
     mask = np.ma.getmaskarray(matrix) if is_masked(matrix) else None
     data = matrix if mask is None else np.ma.getdata(matrix)

@@ -22,7 +22,13 @@ from kleene.errors import GraphError
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["in_one_order", "in_order", "in_order_of_vertices", "index_digest"]
+__all__ = [
+    "in_one_order",
+    "in_order",
+    "in_order_of_vertices",
+    "index_digest",
+    "require_same_axes",
+]
 
 
 def index_digest(table: Any) -> int | None:
@@ -71,6 +77,19 @@ def in_order_of_vertices(column: Any, graph: Graph, name: str) -> Any:
     if not index.is_unique:
         raise _refused(name, "vertices")
     return column.iloc[order]
+
+
+def require_same_axes(matrix: Any) -> None:
+    """Raise for a square table of pandas whose rows are in another order than its columns."""
+    rows = _index(matrix)
+    columns = getattr(matrix, "columns", None)
+    if rows is None or columns is None or rows.equals(columns):
+        return
+    if set(rows) == set(columns):
+        raise GraphError(
+            "the rows of the matrix are in another order than its columns; pass "
+            "matrix.loc[matrix.columns]"
+        )
 
 
 def _refused(name: str, of: str, sorting: str = "") -> GraphError:

@@ -166,7 +166,7 @@ class NodesAndEdges:
             labels=self._vertex_names(),
             positions=positions,
             lines=lines,
-            left=self._numbers_left(),
+            left=self._numbers_left(defaults),
         )
 
     def _weight_column(self, defaults: Mapping[str, str]) -> Array | None:
@@ -193,11 +193,13 @@ class NodesAndEdges:
             )
         return values
 
-    def _numbers_left(self) -> NumbersLeft | None:
+    def _numbers_left(self, defaults: Mapping[str, str]) -> NumbersLeft | None:
         """Return the attributes of edges that are numbers, and may have been meant as weights."""
         if self._weight is not None or not self._wanted:
             return None
         names = [name for name, is_number in self._known.items() if is_number]
+        undecided = (name for name in defaults if self._known.get(name) is None)
+        names += [name for name in undecided if _is_number(defaults[name])]
         return NumbersLeft(names) if names else None
 
     def _position_columns(self) -> Array | None:
