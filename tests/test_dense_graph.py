@@ -223,14 +223,31 @@ def test_what_a_zero_means_must_be_said(dtype: str, tmp_path: Any) -> None:
         kl.read(file)
     assert [kl.read(file, null_value=null).m for null in (0, INF)] == [6, 12]
     largest = INF if matrix.dtype.kind == "f" else np.iinfo(dtype).max
-    for place in ((0, 1), (2, 2)):
-        marked = matrix.copy()
-        marked[place] = largest
-        assert kl.Graph.from_dense(marked).m == 12 - (place != (2, 2))
+    marked = matrix.copy()
+    marked[0, 1] = largest
+    assert kl.Graph.from_dense(marked).m == 11
     masked = np.ma.array(matrix, mask=matrix == 2)
     assert kl.Graph.from_dense(masked).m == 10
     with pytest.raises(kl.GraphError, match=REFUSED):
         kl.Graph.from_dense(np.ma.array(matrix))
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "int64", "uint32"])
+@pytest.mark.parametrize("last", [0, 1, 3])
+def test_the_diagonal_does_not_say_what_a_zero_means(last: int, dtype: str, tmp_path: Any) -> None:
+    filled, diagonal = np.array(ADJACENCY, dtype), np.arange(4) >= last
+    largest = INF if filled.dtype.kind == "f" else np.iinfo(dtype).max
+    np.fill_diagonal(filled, np.where(diagonal, largest, 0))
+    masked = np.ma.array(np.array(ADJACENCY, dtype), mask=np.diag(diagonal))
+    for matrix in (filled, masked):
+        with pytest.raises(kl.GraphError, match=REFUSED):
+            kl.Graph.from_dense(matrix)
+        assert kl.Graph.from_dense(matrix, null_value=0).m == 6
+        assert kl.Graph.from_dense(matrix, null_value=INF).m == 12
+    np.save(tmp_path / "filled.npy", filled)
+    if last != 1:  # that is how a graph is written whose zeros are arcs
+        with pytest.raises(kl.FormatError, match=REFUSED):
+            kl.read(tmp_path / "filled.npy")
 
 
 def test_encodings_of_matrices() -> None:
@@ -238,6 +255,16 @@ def test_encodings_of_matrices() -> None:
         kl.distance_encodings([np.ones((3, 3)), np.array(ADJACENCY)])
     adjacency = kl.Graph.from_dense(ADJACENCY, null_value=0)
     assert kl.distance_encodings([adjacency])[0].max() == 3
+
+
+def test_a_table_has_its_rows_and_columns_in_one_order() -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame([[0, 3, INF], [INF, 0, 1], [2, INF, 0]], list("abc"), list("abc"))
+    right = kl.Graph.from_dense(table.to_numpy())
+    for same in (table, table.reset_index(drop=True), table.set_axis(range(3), axis=1)):
+        assert kl.Graph.from_dense(same).equals(right)
+    with pytest.raises(kl.GraphError, match=r"in another order .*matrix.loc\[matrix.columns\]"):
+        kl.Graph.from_dense(table.loc[["c", "a", "b"]])
 
 
 def test_zeros_that_mean_nothing_else() -> None:

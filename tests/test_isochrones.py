@@ -232,6 +232,13 @@ def test_no_area(points: Any) -> None:
     assert outline(np.array(points, float).reshape(-1, 2), 100) == []
 
 
+def test_hardly_any_area() -> None:
+    """Points on one line but for rounding, for which Qhull has a corner at infinity."""
+    points = [(50, 39.99999999999986), (30.00000000000007, 20.000000000000284), (30, 20), (40, 30)]
+    for polygon in outline(np.array([*points, (50, 40)], float), 100):
+        assert sum(area_of(ring) for ring in polygon) < 1e-10
+
+
 @settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import pickle
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -14,6 +17,7 @@ import pytest
 import kleene as kl
 from kleene.graph.geometry import lines_of, oriented
 from kleene.graph.rows import Lines
+from kleene.results import geojson
 
 
 class LineString:
@@ -54,6 +58,70 @@ def test_streets() -> None:
     assert graph.rows.lines.coordinates[:3].tolist() == [[12.5, 41.9], [12.4, 41.8], [12.3, 41.7]]
     assert kl.Graph.from_any(theirs).equals(graph)
     assert kl.Graph.from_osmnx(theirs, weight=None).weights is None
+
+
+class Transformer:
+    """Stands for that of pyproj, which is no dependency: 100 km to a degree."""
+
+    @staticmethod
+    def from_crs(crs: str, target: str, *, always_xy: bool) -> Any:
+        assert (target, always_xy) == ("EPSG:4326", True)
+        if crs == "epsg:0":
+            raise ValueError(crs)
+        return SimpleNamespace(transform=lambda x, y: (x / 100, y / 100))
+
+
+def in_kilometres(crs: Any) -> kl.Graph:
+    """Return the streets in a local system, whose numbers could be degrees."""
+    theirs = streets()
+    theirs.graph["crs"] = crs
+    for _, node in theirs.nodes(data=True):
+        node.update(x=100 * (node["x"] - 12), y=100 * (node["y"] - 41.5))
+    for *_, edge in theirs.edges(data=True):
+        edge.pop("geometry", None)
+    edge["geometry"] = LineString([(30, 20), (40, 30), (50, 40)])  # the last one
+    return kl.Graph.from_osmnx(theirs)
+
+
+def test_projected_streets_are_not_taken_for_degrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kilometres below 90 would be a place in the sea; the system of the streets is known."""
+    graph = in_kilometres("epsg:32633")
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    for g in (graph, graph.subgraph([OSTIA, ROMA]), pickle.loads(pickle.dumps(graph))):
+        route, zones = kl.sssp(g, OSTIA).route(ROMA), kl.isochrones(g, OSTIA, 1e5)
+        for write in (route.to_geojson, zones.to_geojson):
+            with pytest.raises(kl.GraphError, match="are in epsg:32633: install pyproj"):
+                write()
+        assert zones.__geo_interface__["features"]
+    moved = graph.with_positions(np.asarray(graph.positions) / 100)
+    assert kl.sssp(moved, OSTIA).route(ROMA).to_geojson()["geometry"], "in another system"
+    for degrees in ("EPSG:4326", None):
+        kl.sssp(in_kilometres(degrees), OSTIA).route(ROMA).to_geojson()
+
+
+def test_projected_streets_are_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = SimpleNamespace(ProjError=ValueError)
+    module = SimpleNamespace(Transformer=Transformer, exceptions=errors)
+    monkeypatch.setitem(sys.modules, "pyproj", module)
+    monkeypatch.setattr(geojson, "_from_crs", geojson._from_crs.__wrapped__)
+    graph = in_kilometres("epsg:32633")
+    route = kl.sssp(graph, OSTIA).route(ROMA)
+    line = route.to_geojson()["geometry"]["coordinates"]
+    np.testing.assert_allclose(line, [[0.3, 0.2], [0.4, 0.3], [0.5, 0.4]])
+    assert np.array_equal(route.coordinates, [[30, 20], [40, 30], [50, 40]])
+    zones = kl.isochrones(graph, OSTIA, 1e5)
+    for ours, theirs in zip(
+        zones.to_geojson()["features"], zones.__geo_interface__["features"], strict=True
+    ):
+        for points, others in zip(
+            *(each["geometry"]["coordinates"] for each in (ours, theirs)), strict=True
+        ):
+            np.testing.assert_allclose(np.multiply(points, 100), others)
+    far = graph.with_positions(np.asarray(graph.positions) * 1e6)
+    with pytest.raises(kl.GraphError, match="degrees, and a position is"):
+        kl.sssp(far, TIVOLI).routes().to_geojson()
+    with pytest.raises(kl.GraphError, match="'epsg:0', which pyproj refuses"):
+        kl.sssp(in_kilometres("epsg:0"), OSTIA).route(ROMA).to_geojson()
 
 
 def test_geometry_as_text_is_the_same() -> None:

@@ -100,7 +100,10 @@ def test_negative_floats_and_no_path(form: str) -> None:
 
 
 @pytest.mark.parametrize("weights", [None, np.int32, np.int64, np.float32, np.float64])
-@pytest.mark.parametrize("x_dtype", [np.int8, np.int16, ">i4", np.int32, np.int64, np.float32])
+@pytest.mark.parametrize(
+    "x_dtype",
+    [*(np.int8, np.int16, ">i4", np.int32, np.int64, np.float32), *(np.uint8, ">u2", np.uint32)],
+)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("semiring", ["min_plus", "max_min", "max_times"])
 def test_no_path_stays_no_path(semiring: str, form: str, x_dtype: Any, weights: Any) -> None:
@@ -115,6 +118,13 @@ def test_no_path_stays_no_path(semiring: str, form: str, x_dtype: Any, weights: 
         w = [1, 1, 1, 1] if given is None else given.tolist()
         times = {"min_plus": int.__add__, "max_min": min, "max_times": int.__mul__}[semiring]
         assert y[3:5].tolist() == [times(3, int(w[1])), times(2, int(w[3]))]
+
+
+def test_encodings_go_one_step_further() -> None:
+    x = kl.distance_encodings([kl.Graph.from_edges([0], [1], n=3)], dtype="uint8")[0][0]
+    g = kl.Graph.from_edges([2, 1], [0, 2], np.array([5, 5], np.int32), n=3)
+    largest = np.iinfo(np.int32).max
+    assert kl.spmv(g, x, "min_plus").tolist() == [largest, largest, 6]
 
 
 def test_distances_of_a_search_go_one_step_further() -> None:

@@ -300,6 +300,10 @@ TOGETHER: dict[str, Callable[[Any, Any], Any]] = {
     "a dict of demand": lambda t, w: kl.loads(
         CYCLE, {"origin": t.source, "destination": t.target, "volume": w}
     ).arcs,
+    "CSR": lambda t, w: Graph.from_csr([0, 1, 2, 3], t.target, w).csr,
+    "a dict of nodes": lambda t, w: Graph.from_table(
+        {"source": [0], "target": [1]}, nodes={"id": t.source, "x": w, "y": w}
+    ).positions,
     "turns": lambda t, w: kl.TurnGraph(
         CYCLE, {"from": t.source, "via": t.target, "to": (t.target + 1) % 3, "delay": w}
     ).expanded.csr,
@@ -320,6 +324,45 @@ def test_columns_that_go_together_are_in_one_order(door: str) -> None:
         np.testing.assert_equal(call(table, table["weight"]), call(table, table["weight"].tolist()))
         with pytest.raises(kl.GraphError, match="has an index that does not match the rows"):
             call(table, table["weight"].sort_values(ascending=False))
+
+
+#: Calls with a column, or a table, that has an entry for each vertex.
+BY_VERTEX: dict[str, Callable[[Graph, Any], Any]] = {
+    "positions": lambda g, c: g.with_positions(c.to_frame("x").assign(y=1)).positions,
+    "positions of pictures": lambda g, c: str(kl.draw(g, positions=c.to_frame("x").assign(y=1))),
+    "spmv": kl.spmv,
+    "spmv over a semiring": lambda g, c: kl.spmv(g, c, "max_min"),
+}
+
+
+@pytest.mark.parametrize("door", BY_VERTEX)
+def test_a_column_of_vertices_is_taken_by_its_index(door: str) -> None:
+    pd = pytest.importorskip("pandas")
+    call, column = BY_VERTEX[door], pd.Series([5, 6, 8])
+    named = Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], labels=["a", "b", "c"])
+    right = call(CYCLE, column), call(named, column)
+    for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
+        np.testing.assert_equal(call(CYCLE, column.loc[order]), right[0])
+        by_name = column.set_axis(["a", "b", "c"]).iloc[order]
+        np.testing.assert_equal(call(named, by_name), right[1])
+    for index in ([7, 3, 5], [0, 0, 1], ["a", "b", "d"], [0.5, 1, 2]):
+        other = column.set_axis(index)
+        for g in (CYCLE, named):
+            with pytest.raises(kl.GraphError, match="= has an index that does not match the ver"):
+                call(g, other)
+
+
+def test_labels_of_pandas_are_taken_by_their_index() -> None:
+    pd = pytest.importorskip("pandas")
+    names = pd.Series(["a", "b", "c"])
+    for labels in (names, names.loc[[2, 0, 1]], names.to_numpy()):
+        assert list(Graph.from_edges([0, 1], [1, 2], labels=labels).labels) == ["a", "b", "c"]
+        assert list(Graph.from_csr([0, 1, 1, 1], [1], labels=labels).labels) == ["a", "b", "c"]
+    for index in ([7, 3, 5], ["x", "y", "z"], [0, 0, 1]):
+        with pytest.raises(kl.GraphError, match=r"labels= has an index .* the vertices;.*numpy"):
+            Graph.from_edges([0, 1], [1, 2], labels=names.set_axis(index))
+    with pytest.raises(kl.GraphError, match="got 2 labels for 3 vertices"):
+        Graph.from_edges([0, 1], [1, 2], labels=names[1:])
 
 
 def test_files_keep_what_updates_need(tmp_path: Any) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import pickle
 import warnings
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import igraph as ig
 import networkx as nx
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 import rustworkx as rx
 from cli_runner import kleene
@@ -132,6 +136,104 @@ def test_the_third_column_of_three(make: Callable[..., Graph]) -> None:
     assert make({"id": [8, 9], **ENDS}).weights is None
 
 
+@pytest.mark.parametrize("make", [networkx, igraph, rustworkx, graphml, gml])
+def test_the_only_attribute_is_no_weight_without_its_name(make: Callable[..., Graph]) -> None:
+    """Attributes have no order, and their own libraries take none but by name."""
+    columns = ENDS | {"toll": [5, 7]}
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+        assert kl.sssp(make(columns), 0).distances.tolist() == [0, 1, 2]
+    assert kl.sssp(make(columns, weight="toll"), 0).distances.tolist() == [0, 5, 12]
+
+
+#: Columns of numbers, by what makes them of a list.
+NUMBERS: dict[str, Callable[[list[Any]], Any]] = {
+    "pandas of Arrow": lambda values: pd.Series(values, dtype="int64[pyarrow]"),
+    "pandas of Arrow floats": lambda values: pd.Series(values, dtype="double[pyarrow]"),
+    "nullable": lambda values: pd.Series(values, dtype="Int64"),
+    "category": lambda values: pd.Series(values, dtype="category"),
+    "sparse": lambda values: pd.Series(pd.arrays.SparseArray(values)),
+    "objects": lambda values: pd.Series(values, dtype=object),
+    "dictionary": lambda values: pa.array(values).dictionary_encode(),
+    "pandas of a dictionary": lambda values: pd.Series(
+        pa.array(values).dictionary_encode(),
+        dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.int64())),
+    ),
+    "Polars objects": lambda values: pl.Series(values, dtype=pl.Object),
+    "array of objects": lambda values: np.array(values, dtype=object),
+}
+
+
+@pytest.mark.parametrize("make", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_of_every_type_are_seen(make: Callable[[list[Any]], Any]) -> None:
+    weights = Graph.from_table({**ENDS, "toll": make([5, 7])}).weights
+    assert weights is not None
+    assert weights.tolist() == [5, 7]
+    graph = Graph.from_table({**ENDS, "toll": make([5, 7]), "road": ["A1", "A2"]})
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+        kl.sssp(graph, 0)
+
+
+def test_decimals_are_numbers_and_no_weights() -> None:
+    tolls = [Decimal("5"), Decimal("7")]
+    for column in (tolls, pd.Series(tolls), pa.array(tolls), pl.Series(tolls)):
+        with pytest.raises(kl.GraphError, match=r"column 'toll' .*type Decimal"):
+            Graph.from_table({**ENDS, "toll": column})
+        with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+            kl.sssp(Graph.from_table({**ENDS, "toll": column, "road": ["A1", "A2"]}), 0)
+    with pytest.raises(kl.FormatError, match=r"found the type decimal.* in 'toll'"):
+        parquet(ENDS | {"toll": tolls})
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+        kl.sssp(parquet(ENDS | {"toll": tolls, "road": ["A1", "A2"]}), 0)
+
+
+def test_numbers_in_dictionaries_of_parquet_files() -> None:
+    file = io.BytesIO()
+    pa.parquet.write_table(pa.table(ENDS | {"toll": pa.array([5, 7]).dictionary_encode()}), file)
+    weights = kl.read(io.BytesIO(file.getvalue())).weights
+    assert weights is not None
+    assert weights.tolist() == [5, 7]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_a_first_number_that_is_missing(make: Callable[..., Graph], missing: Any) -> None:
+    """The third column of three is the weight by all its rows, not by the first."""
+    with pytest.raises(kl.KleeneError, match=r"toll|a number|weight"):
+        make(ENDS | {"toll": [missing, 7]})
+
+
+@door
+def test_a_first_attribute_that_is_missing(make: Callable[..., Graph]) -> None:
+    speeds = ["NA", "7"] if make in (graphml, gml) else [None, 7]
+    columns = ENDS | {"speed": speeds, "road": ["A1", "A2"]}
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'speed'"):
+        kl.sssp(make(columns), 0)
+
+
+@pytest.mark.parametrize("data", ["", "<data key='d'></data>", "<data key='d'>7</data>"])
+def test_a_default_number_of_graphml_is_one(data: str) -> None:
+    text = f"""<graphml><key id="d" for="edge" attr.name="toll"><default>5</default></key>
+        <graph edgedefault="directed"><node id="0"/><node id="1"/>
+        <edge source="0" target="1">{data}</edge></graph></graphml>"""
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+        kl.sssp(kl.read(io.BytesIO(text.encode())), 0)
+
+
+@pytest.mark.parametrize("missing", ["", "NA", "nan", "null", '""'])
+def test_a_text_without_a_first_number(missing: str) -> None:
+    for text in (f"source,target,toll\n0,1,{missing}\n1,2,5\n", f"0,1,{missing}\n1,2,5\n"):
+        with pytest.raises(kl.FormatError, match=r"<stream>:[12]: found"):
+            kl.read(io.BytesIO(text.encode()), "edge_list")
+    text = f"source,target,toll,road\n0,1,{missing},A1\n1,2,5,A2\n"
+    with pytest.warns(kl.GraphWarning, match="counts hops.*'toll'"):
+        kl.sssp(kl.read(io.BytesIO(text.encode()), "edge_list"), 0)
+
+
+def test_a_column_without_any_value_is_no_weight() -> None:
+    for text in ("source,target,toll\n0,1,\n1,2,\n", "0,1,\n1,2,\n"):
+        assert kl.read(io.BytesIO(text.encode()), "edge_list").weights is None
+
+
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("index", ["", "Unnamed: 0", "__index_level_0__", "index"])
 def test_row_numbers_are_no_weights(make: Callable[..., Graph], index: str) -> None:
@@ -179,6 +281,7 @@ CALLS: dict[str, Callable[[Graph], Any]] = {
     "prepare": kl.prepare,
     "spmv": lambda g: kl.spmv(g, [1, 1, 1]),
     "ego": lambda g: kl.ego(g, 0, 1),
+    "unpickled": lambda g: kl.sssp(pickle.loads(pickle.dumps(g)), 0),
     "derived": lambda g: kl.sssp(g.with_positions([[0, 0]] * 3).transpose(), 0),
 }
 

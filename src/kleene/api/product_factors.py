@@ -239,7 +239,7 @@ def as_dtype(matrix: Array, semiring: str, dtype: np.dtype[Any]) -> Array:
         converted = matrix.astype(dtype)
     if matrix.dtype.kind == "f" and (np.isinf(converted) & ~np.isinf(matrix)).any():
         raise RequestError(f"dtype {dtype} cannot hold all entries; leave out dtype")
-    if matrix.dtype.kind == "i":  # infinity stays what it is
+    if matrix.dtype.kind in "iu":  # infinity stays what it is
         absent = matrix == no_path_in(semiring, matrix.dtype)
         converted[absent] = no_path_in(semiring, dtype)
     return converted

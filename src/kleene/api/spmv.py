@@ -19,6 +19,7 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import FILL_IN, as_array, as_weights, require_unmasked
 from kleene.graph.no_path import no_path
+from kleene.graph.table_index import in_order_of_vertices
 from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import Ask
 from kleene.planning.facts import graph_facts
@@ -56,6 +57,7 @@ def spmv(
     x : array
         One number per vertex. "No path" is that of its type and of the semiring, as in
         :func:`product`, and becomes that of the answer; no entry is NaN but in ordinary arithmetic.
+        A column of pandas is taken by its index, if that is not 0, 1, 2 ...: it names the vertices.
     semiring : {"plus_times", "min_plus", "boolean", "max_min", "max_times"}
         Ordinary arithmetic, or what takes its place: ``"min_plus"`` adds weights and keeps the
         smallest sum. A vertex without incoming arcs gets the semiring's "no path" (0 in ordinary
@@ -94,7 +96,7 @@ def spmv(
     kind, names = as_devices(device, None)
     _require_known(kind, _DEVICES, "device")
     require_unmasked(x, "x", FILL_IN)
-    vector = as_array(x, "x")
+    vector = as_array(in_order_of_vertices(x, graph, "x"), "x")
     if vector.shape != (graph.n,):
         raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
     if semiring != "boolean":
@@ -138,6 +140,6 @@ def _values(graph: Graph, x: Array, semiring: str) -> Array:
     if semiring == "boolean":
         return x.astype(bool).astype(np.int32)
     dtype = values.dtype if graph.weights is None else np.result_type(values, graph.weights)
-    if semiring == "plus_times" or x.dtype.kind != "i":
+    if semiring == "plus_times" or x.dtype.kind not in "iu":
         return values.astype(dtype, copy=False)
-    return as_dtype(x, semiring, dtype)  # x itself: int16 has a "no path" of its own
+    return as_dtype(x, semiring, dtype)  # x itself: int16 and uint8 have a "no path" of their own

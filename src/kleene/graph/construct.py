@@ -186,6 +186,7 @@ def from_csr(
     name: str,
 ) -> Graph:
     directed = checks.as_flag(directed, "directed")
+    neighbors, weights = in_one_order({"neighbors": neighbors, "weights": weights}).values()
     starts = checks.as_ids(offsets, "offsets")
     ends = checks.as_ids(neighbors, "neighbors")
     values = checks.as_weights(weights, "weights")

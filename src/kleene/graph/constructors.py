@@ -145,7 +145,7 @@ class Constructors:
 
         A boolean array makes an unweighted graph. The ``dense`` form of a graph makes that graph.
 
-        A zero off the diagonal is an arc of weight zero if some entry means "no arc". Where none
+        Off the diagonal, a zero is an arc of weight zero if some entry means "no arc". Where none
         does, as in an adjacency matrix, the matrix is refused until ``null_value`` says what a zero
         means: 0 if it is no arc, as in SciPy and NetworkX, infinity if it is an arc.
 

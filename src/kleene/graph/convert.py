@@ -6,7 +6,7 @@ the conversion to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,13 @@ from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import as_array, as_name, as_weights
 from kleene.graph.dlpack import to_numpy
 from kleene.graph.labels import as_labels, is_missing
-from kleene.graph.weight_names import UNWEIGHTED, NumbersLeft, keeping_numbers_left, named_weight
+from kleene.graph.weight_names import (
+    UNWEIGHTED,
+    NumbersLeft,
+    is_number,
+    keeping_numbers_left,
+    named_weight,
+)
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -99,15 +105,19 @@ def from_networkx(cls: type[Graph], graph: Any, weight: str | None = "auto") -> 
 
 def _known_attribute(attributes: list[Mapping[str, Any]]) -> tuple[str | None, NumbersLeft | None]:
     """Return the attribute of edges that is known for weights; or numbers that may be some."""
-    name = named_weight(sorted(set().union(*attributes), key=str), "edge attributes")
-    if name is not None or not attributes:
+    names = dict.fromkeys(chain.from_iterable(attributes))
+    name = named_weight(sorted(names, key=str), "edge attributes")
+    if name is not None:
         return name, None
-    numbers = [key for key, value in attributes[0].items() if _is_number(value)]
+    numbers = [
+        name for name in names if is_number(_first_present(each.get(name) for each in attributes))
+    ]
     return None, NumbersLeft(numbers) if numbers else None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+def _first_present(values: Iterable[Any]) -> Any:
+    """Return the first value that is not missing, or None."""
+    return next((value for value in values if not is_missing(value)), None)
 
 
 def _edge_weights(edges: list[Any], weight: str | None) -> list[Any] | None:
@@ -185,8 +195,7 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Gr
     attributes, left = graph.es.attributes(), None
     name: str | None = as_name(weight, "weight")
     if name == "auto":
-        rows = {key: graph.es[0][key] for key in attributes} if m else {}
-        name, left = _known_attribute([rows])
+        name, left = _known_attribute([{key: _first_present(graph.es[key]) for key in attributes}])
     given = graph.es[name] if name in attributes else [None] * m
     weights = _values(given, f"the edge attribute {name!r}")
     if weights is None and m and weight not in (None, "auto"):

@@ -23,7 +23,7 @@ from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.forms import CSC, CSR
 from kleene.graph.frozen import adopt
 from kleene.graph.label_index import LabelIndex, is_one_vertex
-from kleene.graph.positions import as_positions
+from kleene.graph.positions import as_positions, crs_of, in_crs
 from kleene.graph.rows import ArcRows
 from kleene.graph.storage import Storage
 from kleene.graph.update import update
@@ -79,7 +79,7 @@ class Graph(Storage, Constructors):
         """Return a graph with these arcs that is like this one in all but ``changes``."""
         names = ("directed", "labels", "name", "positions", "rows")
         made = Graph(csr, **{**{name: getattr(self, name) for name in names}, **changes})
-        return keeping_numbers_left(made, numbers_left(self))
+        return keeping_numbers_left(in_crs(made, crs_of(self)), numbers_left(self))
 
     @classmethod
     def _from_matrix(cls, arcs: DenseArcs) -> Graph:
@@ -92,9 +92,10 @@ class Graph(Storage, Constructors):
         return graph
 
     def __reduce__(self) -> tuple[Any, ...]:
+        kept = {name: self.__dict__.get(name) for name in ("_crs", "_numbers_left")}
         return Graph, (
             self.csr, self.directed, self.labels, self.name, self.positions, self.rows
-        )  # fmt: skip
+        ), kept  # fmt: skip
 
     # ---- device and conversion -------------------------------------------------------------
 
@@ -304,7 +305,8 @@ class Graph(Storage, Constructors):
         ----------
         positions : array or dict
             (x, y) of each vertex in the order of positions, or a dict from vertex to (x, y). For
-            maps these are longitude and latitude.
+            maps these are longitude and latitude. A pandas table is taken by its index, if that is
+            not 0, 1, 2 ...: it names the vertices.
 
         Examples
         --------
@@ -313,7 +315,7 @@ class Graph(Storage, Constructors):
         >>> g.positions.tolist()
         [[0.0, 0.0], [3.0, 4.0]]
         """
-        return self._derived(self.csr, positions=as_positions(self, positions))
+        return in_crs(self._derived(self.csr, positions=as_positions(self, positions)), None)
 
     def unlabelled(self) -> Graph:
         """Return the graph without labels: its vertices are their positions, 0 .. n - 1.

@@ -23,6 +23,7 @@ from kleene.graph.dlpack import to_numpy
 from kleene.graph.forms import CSR
 from kleene.graph.frozen import is_ours
 from kleene.graph.no_path import no_path
+from kleene.graph.table_index import require_same_axes
 from kleene.system.formatting import counted
 from kleene.system.machine import threads_for
 
@@ -58,6 +59,7 @@ class DenseArcs:
 
 def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) -> DenseArcs:
     """Return a square array of weights in canonical form: a copy, or in ``out``."""
+    require_same_axes(matrix)
     matrix = to_numpy(matrix)
     mask = np.ma.getmaskarray(matrix) if is_masked(matrix) else None
     data = matrix if mask is None else np.ma.getdata(matrix)
@@ -95,13 +97,17 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
 
 
 def ambiguous_zeros(matrix: Array) -> int:
-    """Return how many zeros off the diagonal may be arcs or none, since no entry means none."""
-    diagonal = matrix.diagonal()
+    """Return how many zeros off the diagonal may be arcs or none, since no entry there means none.
+
+    What is on the diagonal says nothing: many fill it with infinity, whatever zeros mean.
+    """
+    diagonal, n = matrix.diagonal(), len(matrix)
     zeros = matrix.size - np.count_nonzero(matrix)
-    zeros -= len(diagonal) - np.count_nonzero(diagonal)
-    if not zeros or matrix.max() == no_path(matrix.dtype):
+    zeros -= n - np.count_nonzero(diagonal)
+    if not zeros:
         return 0
-    return int(zeros)
+    others = matrix.reshape(-1)[1:].reshape(n - 1, n + 1)[:, :-1]  # all entries off the diagonal
+    return 0 if others.max() == no_path(matrix.dtype) else int(zeros)
 
 
 def _require_known_zeros(entries: Array) -> None:

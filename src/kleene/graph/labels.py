@@ -20,6 +20,7 @@ from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import require_memory, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt, frozen
+from kleene.graph.table_index import in_order
 from kleene.system.machine import threads_for
 
 __all__ = [
@@ -43,7 +44,7 @@ def as_labels(labels: Iterable[Any] | Array, n: int) -> Array:
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         raise GraphError(Code("labels"), f" must be one-dimensional, but has shape {labels.shape}")
     require_unmasked(labels, "labels", "give every vertex a label")
-    labels = as_numpy(labels, "labels")
+    labels = as_numpy(in_order(labels, n, None, "labels", "vertices"), "labels")
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         array: Array = frozen(labels.astype(labels.dtype.newbyteorder("="), copy=False))
     else:

@@ -12,11 +12,14 @@ from kleene.errors import GraphError
 from kleene.graph.checks import FILL_IN, require_unmasked
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.frozen import adopt
+from kleene.graph.table_index import in_order_of_vertices
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["as_positions"]
+__all__ = ["as_positions", "crs_of", "in_crs"]
+
+_CRS = "_crs"  # in a graph's __dict__
 
 
 def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
@@ -28,7 +31,8 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
         given: Any = np.empty((graph.n, 2))
         values = list(positions.values())
     else:
-        given, places, values = None, slice(None), positions
+        given, places = None, slice(None)
+        values = in_order_of_vertices(positions, graph, "positions")
     require_unmasked(values, "positions", FILL_IN)
     try:
         with np.errstate(over="ignore"):  # infinite, which is refused below
@@ -48,3 +52,15 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
         return adopt(array)  # type: ignore[no-any-return]
     given[places] = array
     return adopt(given)  # type: ignore[no-any-return]
+
+
+def crs_of(graph: Graph) -> str | None:
+    """Return the coordinate reference system of the positions and lines; None if it is unknown."""
+    crs: str | None = graph.__dict__.get(_CRS)
+    return crs
+
+
+def in_crs(graph: Graph, crs: str | None) -> Graph:
+    """Return a new graph, whose positions are in this system."""
+    graph.__dict__[_CRS] = crs
+    return graph

@@ -3,7 +3,8 @@
 A graph keeps rows in the order of its table. A column of pandas has an index, which says what row
 each entry belongs to, whatever their order. Where the index of the table is 0, 1, 2 ..., that of a
 column must number the same rows, and its entries are taken in their order. Any other index is known
-by a digest, and a column must have the same one.
+by a digest, and a column must have the same one. A column with an entry for each vertex is likewise
+in the order of the vertices if its index is 0, 1, 2 ...; any other index names vertices.
 """
 
 from __future__ import annotations
@@ -11,14 +12,23 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 
-__all__ = ["in_one_order", "in_order", "index_digest"]
+if TYPE_CHECKING:
+    from kleene.graph.core import Graph
+
+__all__ = [
+    "in_one_order",
+    "in_order",
+    "in_order_of_vertices",
+    "index_digest",
+    "require_same_axes",
+]
 
 
 def index_digest(table: Any) -> int | None:
@@ -36,7 +46,7 @@ def index_digest(table: Any) -> int | None:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def in_order(column: Any, count: int, digest: int | None, name: str) -> Any:
+def in_order(column: Any, count: int, digest: int | None, name: str, of: str = "rows") -> Any:
     """Return the entries of a column in the order of the rows; what has no index, as it is.
 
     ``digest`` is that of the table. Raises GraphError if the index names other rows.
@@ -48,9 +58,44 @@ def in_order(column: Any, count: int, digest: int | None, name: str) -> Any:
         order = np.argsort(index.to_numpy(), kind="stable")
         if _is_plain(index[order]):
             return column.iloc[order]
-    raise GraphError(
-        f"{name}= has an index that does not match the rows; if its entries are in the order of "
-        f"the rows, pass {name}=column.to_numpy(), else sort them first: column.loc[table.index]"
+    sorting = ", else sort them first: column.loc[table.index]" if of == "rows" else ""
+    raise _refused(name, of, sorting)
+
+
+def in_order_of_vertices(column: Any, graph: Graph, name: str) -> Any:
+    """Return the entries of a column, or rows of a table, in the order of the vertices.
+
+    What has no index, or the index 0, 1, 2 ..., is in that order.
+    """
+    index = _index(column)
+    if index is None or len(index) != graph.n or _is_plain(index):
+        return column
+    try:
+        order = np.argsort(graph.index(index.tolist()))
+    except GraphError:
+        raise _refused(name, "vertices") from None
+    if not index.is_unique:
+        raise _refused(name, "vertices")
+    return column.iloc[order]
+
+
+def require_same_axes(matrix: Any) -> None:
+    """Raise for a square table of pandas whose rows are in another order than its columns."""
+    rows = _index(matrix)
+    columns = getattr(matrix, "columns", None)
+    if rows is None or columns is None or rows.equals(columns):
+        return
+    if set(rows) == set(columns):
+        raise GraphError(
+            "the rows of the matrix are in another order than its columns; pass "
+            "matrix.loc[matrix.columns]"
+        )
+
+
+def _refused(name: str, of: str, sorting: str = "") -> GraphError:
+    return GraphError(
+        f"{name}= has an index that does not match the {of}; if its entries are in the order of "
+        f"the {of}, pass {name}=column.to_numpy(){sorting}"
     )
 
 

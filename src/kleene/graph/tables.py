@@ -106,7 +106,10 @@ def _weights(table: Any, name: Any) -> Array | None:
         return None
     if name not in names:
         raise no_such_weight(name, "column", names)
-    weights = as_weights(column(table, name), f"column {name!r}")
+    values = column(table, name)
+    if values.dtype == object and holds_numbers(values):
+        values = np.array(values.tolist())
+    weights = as_weights(values, f"column {name!r}")
     if weights is not None and weights.dtype.kind == "f" and np.isnan(weights).any():
         rows = np.flatnonzero(np.isnan(weights))
         raise GraphError(
@@ -142,6 +145,7 @@ def from_table(
         raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
     direction = _direction(table, directed, len(names[0]))
     if nodes is not None:
+        nodes = in_one_order(nodes)
         ids = column(nodes, node)
         n: int | None = len(ids)
         labels, sources, targets = _among_nodes(ids, *names)

@@ -2,8 +2,9 @@
 
 Besides the ends, the column called weight, w, cost, length, distance, time, minutes or km is the
 weight; two of them are refused. Without such a name it is the third column of three, if that holds
-numbers. Otherwise there are no weights; a graph of a table with other numbers keeps their names,
-and the first call on its weights warns that it counts hops, also of a graph in parts.
+numbers; attributes of edges have no order, and another one is no weight unless it is named, as in
+NetworkX. Otherwise there are no weights; a graph whose table or edges have other numbers keeps
+their names, and the first call on its weights warns that it counts hops, also of a graph in parts.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kleene.errors import Code, GraphError, GraphWarning, Text
+from kleene.graph.labels import is_missing
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -28,6 +31,8 @@ __all__ = [
     "NumbersLeft",
     "choose_weight",
     "holds_numbers",
+    "is_number",
+    "is_number_type",
     "is_weight_name",
     "keeping_numbers_left",
     "level_of_user",
@@ -42,7 +47,10 @@ WEIGHT_NAMES = ("weight", "w", "cost", "length", "distance", "time", "minutes", 
 #: What to do without weights.
 UNWEIGHTED = Text("pass ", Code("weight=None"), " for an unweighted graph")
 
-_NUMBERS = re.compile(r"u?int\d+|float\d*|halffloat|double|decimal.*")  # types of pandas, Arrow...
+#: Types of pandas, Polars, Arrow and PyTorch.
+_NUMBERS = re.compile(
+    r"(?:torch\.|sparse\[)?(?:u?int\d+|b?float\d*|halffloat|double|decimal.*)(?:, .*\])?"
+)
 _INDEX = re.compile(
     r"(?:__index_level_\d+__|Unnamed: 0|index)?"
 )  # row numbers, as pandas writes them
@@ -96,16 +104,38 @@ def choose_weight(
 
 
 def holds_numbers(column: Any) -> bool:
-    """Return whether a column of a table holds numbers, by its type; flags are none."""
+    """Return whether a column of a table holds numbers, by its type; flags are none.
+
+    Of Python objects, those decide that are not missing.
+    """
     kind = getattr(column, "dtype", getattr(column, "type", None))
     if kind is None:
         try:
-            kind = np.asarray(column).dtype
+            column = np.asarray(column)
         except (TypeError, ValueError):
             return False
+        kind = column.dtype
+    if str(kind).lower() == "object":
+        present = (value for value in column if not is_missing(value))
+        return is_number(next(present, None)) and all(map(is_number, present))
+    return is_number_type(kind)
+
+
+def is_number_type(kind: Any) -> bool:
+    """Return whether a type of NumPy, pandas, Polars, Arrow or PyTorch is one of numbers."""
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    kind = getattr(kind, "storage_type", kind)  # of an extension
+    kind = getattr(getattr(kind, "categories", None), "dtype", kind)
+    if hasattr(kind, "index_type"):  # a dictionary
+        kind = kind.value_type
     if isinstance(kind, np.dtype):
         return kind.kind in "iuf"
     return _NUMBERS.fullmatch(str(kind).lower()) is not None
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value of a table or an attribute is a real number; a flag is none."""
+    return isinstance(value, Number) and not isinstance(value, (bool, complex))
 
 
 # ---- numbers that were left -----------------------------------------------------------------

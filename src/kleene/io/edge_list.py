@@ -10,9 +10,10 @@ first appearance; they become the labels of the graph unless they are 0 .. n - 1
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from kleene.io.fields import (
     SEPARATORS,
     guess_separator,
     is_integer,
+    is_missing,
     is_number,
     split_fields,
     unquoted,
@@ -39,6 +41,9 @@ from kleene.io.source import Source, printable
 from kleene.io.text import Arcs, ColumnLayout, TextReader, VertexNames, write_arcs
 
 __all__ = ["EDGE_LIST", "find_layout"]
+
+#: Lines in which a value is looked for where the first one has none: takes 10 ms.
+_MOST_LINES = 1_000
 
 
 class Found(NamedTuple):
@@ -179,7 +184,7 @@ def find_layout(
     named = [c for c in (*(columns or ()), weight, oneway) if isinstance(c, str)]
     first: FirstLine | None = None
     if header is None:
-        below = [unquoted(field) for field in split_fields(text.line_below(comments), separator)]
+        below = _unquoted_fields(next(text.lines_below(comments), ""), separator)
         given = (columns or ())[:2]
         numbers = [c for c in given if isinstance(c, int)]
         tail, head = numbers if len(numbers) == 2 else (0, 1)
@@ -195,8 +200,9 @@ def find_layout(
     oneway_column = -1 if oneway is None else _column_index(oneway, column_names)
     ends = _find_ends(text, columns, column_names, fields)
     weight_column, left = _find_weight(
-        text, columns, column_names, fields, weight, weighted, ends, oneway_column
-    )
+        text, columns, column_names, fields, weight, weighted, ends, oneway_column,
+        (_unquoted_fields(below, separator) for below in text.lines_below(comments)),
+    )  # fmt: skip
     indices = (*ends, weight_column)
     last = max(*indices, oneway_column)
     if last >= len(fields):
@@ -257,6 +263,7 @@ def _find_weight(
     weighted: bool | None,
     ends: tuple[int, int],
     oneway: int,
+    below: Iterator[list[str]],
 ) -> tuple[int, NumbersLeft | None]:
     """Return the column of the weight, or -1 and the columns of numbers that are left."""
     if weight is not None:
@@ -275,9 +282,10 @@ def _find_weight(
         return (-1 if weighted is False else _column_index(columns[2], names)), None
     if weighted is False:
         return -1, None
-    titles: Sequence[Any] = names if names is not None else range(_width(fields))
+    present = _first_present([unquoted(field) for field in fields], below)
+    titles: Sequence[Any] = names if names is not None else range(_width(present))
     chosen = choose_weight(
-        titles, ends, oneway, lambda i: i < len(fields) and is_number(unquoted(fields[i]))
+        titles, ends, oneway, lambda i: i < len(present) and is_number(present[i])
     )
     rest = [i for i in range(len(titles)) if i not in (*ends, oneway)]
     if chosen.at is not None:
@@ -293,6 +301,23 @@ def _find_weight(
         return -1, None
     advice = "" if names is not None else f"columns={[*ends, chosen.others[0]]}"
     return -1, NumbersLeft([titles[i] for i in chosen.others], advice)
+
+
+def _first_present(fields: list[str], below: Iterator[list[str]]) -> list[str]:
+    """Return the fields of a line, those that are missing from the first line that has one."""
+    missing = [i for i, field in enumerate(fields) if is_missing(field)]
+    for others in islice(below, _MOST_LINES if missing else 0):
+        for i in missing:
+            if i < len(others) and not is_missing(others[i]):
+                fields[i] = others[i]
+        missing = [i for i in missing if is_missing(fields[i])]
+        if not missing:
+            break
+    return fields
+
+
+def _unquoted_fields(line: str, separator: str) -> list[str]:
+    return [unquoted(field) for field in split_fields(line, separator)]
 
 
 def _width(fields: list[str]) -> int:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["SEPARATORS", "guess_separator", "is_integer", "is_number", "split_fields", "unquoted"]
+__all__ = [
+    "SEPARATORS",
+    "guess_separator",
+    "is_integer",
+    "is_missing",
+    "is_number",
+    "split_fields",
+    "unquoted",
+]
 
 SEPARATORS = "\t,;"  # besides the space
+_MISSING = ("", "na", "n/a", "<na>", "nan", "null", "none")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
@@ -49,3 +58,8 @@ def is_number(field: str) -> bool:
     except ValueError:
         return False
     return "_" not in field
+
+
+def is_missing(field: str) -> bool:
+    """Return whether a field stands for no value, as programs write that."""
+    return field.strip().lower() in _MISSING

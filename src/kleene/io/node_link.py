@@ -24,6 +24,7 @@ from kleene.graph.labels import NAME_BYTES
 from kleene.graph.weight_names import NumbersLeft, is_weight_name, named_weight
 from kleene.io.attributes import Column, LineColumn
 from kleene.io.build import X_NAMES, Y_NAMES, build_graph, weight_options
+from kleene.io.fields import is_missing
 from kleene.io.source import Source
 from kleene.io.text import excerpt
 
@@ -116,7 +117,7 @@ class NodesAndEdges:
     def set_of_edge(self, name: str, text: str) -> None:
         """Set a wanted attribute of the last edge."""
         row = len(self._sources) - 1
-        if self._known.get(name, True) is None:
+        if self._known.get(name, True) is None and not is_missing(text):
             self._known[name] = _is_number(text)
         if self._is_weight(name):
             self._weights.setdefault(name, Column(self._source)).add(row, text, self._line)
@@ -165,7 +166,7 @@ class NodesAndEdges:
             labels=self._vertex_names(),
             positions=positions,
             lines=lines,
-            left=self._numbers_left(),
+            left=self._numbers_left(defaults),
         )
 
     def _weight_column(self, defaults: Mapping[str, str]) -> Array | None:
@@ -192,11 +193,13 @@ class NodesAndEdges:
             )
         return values
 
-    def _numbers_left(self) -> NumbersLeft | None:
+    def _numbers_left(self, defaults: Mapping[str, str]) -> NumbersLeft | None:
         """Return the attributes of edges that are numbers, and may have been meant as weights."""
         if self._weight is not None or not self._wanted:
             return None
         names = [name for name, is_number in self._known.items() if is_number]
+        undecided = (name for name in defaults if self._known.get(name) is None)
+        names += [name for name in undecided if _is_number(defaults[name])]
         return NumbersLeft(names) if names else None
 
     def _position_columns(self) -> Array | None:

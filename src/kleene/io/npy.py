@@ -2,8 +2,8 @@
 
 Infinity (the largest integer of an integer type) means "no arc"; see ``Graph.from_dense``. A graph
 in which every vertex has an arc to every other one, some of weight zero, is written with that value
-on the diagonal, so that its zeros are read as arcs. Arrays are never unpickled, and the size in the
-header is checked against the size of the file.
+on the diagonal behind its first entry, so that its zeros are read as arcs. Arrays are never
+unpickled, and the size in the header is checked against the size of the file.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.errors import FormatError, GraphError, message_of
 from kleene.graph import Graph
@@ -31,6 +32,8 @@ def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Gr
         if len(header.shape) != 2 or header.shape[0] != header.shape[1]:
             raise GraphError(f"the matrix must be square, but has shape {header.shape}")
         matrix = header.arrange(source.read(header.dtype, header.items, header.length))
+        if null_value is None and _zeros_are_arcs(matrix):
+            null_value = np.inf
         graph = Graph.from_dense(matrix, null_value)
     except FormatError:
         raise
@@ -49,9 +52,17 @@ def write(graph: Graph, sink: Sink) -> None:
     if ambiguous_zeros(matrix):
         require_memory(matrix.nbytes, f"a copy of {graph.n:,} rows", "write .npz")
         matrix = matrix.copy()
-        np.fill_diagonal(matrix, no_path(matrix.dtype))
+        np.fill_diagonal(matrix[1:, 1:], no_path(matrix.dtype))
     write_header(sink.file, matrix.dtype, matrix.shape)
     sink.write(matrix.reshape(-1).view(np.uint8).data)
+
+
+def _zeros_are_arcs(matrix: NDArray[Any]) -> bool:
+    """Return whether the diagonal says so, as :func:`write` does."""
+    if matrix.dtype.kind not in "if" or len(matrix) < 2:
+        return False
+    first, *others = matrix.diagonal().tolist()
+    return first == 0 and set(others) == {no_path(matrix.dtype)}
 
 
 NPY = Format(

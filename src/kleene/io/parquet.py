@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from kleene.graph.checks import as_ids, as_weights, require_memory
 from kleene.graph.convert import no_such_weight
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.labels import NAME_BYTES, ids_from_numbers
-from kleene.graph.weight_names import NumbersLeft, choose_weight
+from kleene.graph.weight_names import NumbersLeft, choose_weight, is_number_type
 from kleene.io.build import build_graph, directions_of, weight_options
 from kleene.io.format import Format
 from kleene.io.sink import Sink
@@ -134,7 +133,7 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
         with source.open() as content:
             file = parquet.ParquetFile(arrow.PythonFile(content, "r"))
             titles = file.schema_arrow.names
-            wanted = choose(titles, partial(_is_number, arrow, file.schema_arrow))
+            wanted = choose(titles, lambda at: is_number_type(file.schema_arrow.field(at).type))
             for title in wanted:
                 if title not in titles:
                     source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
@@ -167,12 +166,6 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
         reason = " ".join(str(error).split())
         source.fail(f"PyArrow cannot read the file ({reason}); expected a Parquet file")
     return _Table(wanted, kinds, arrays, metadata)
-
-
-def _is_number(arrow: Any, schema: Any, column: int) -> bool:
-    """Return whether a column holds numbers; flags are none."""
-    kind = schema.field(column).type
-    return bool(arrow.types.is_integer(kind) or arrow.types.is_floating(kind))
 
 
 def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:

@@ -114,12 +114,16 @@ class TextReader:
             return None
         return bytes(self.data[self.offset : end]).decode("utf-8", "backslashreplace")
 
-    def line_below(self, comments: str) -> str:
-        """Return the line after the one that :meth:`peek` returned, empty if there is none."""
-        begin = min(self._line_end(self.offset) + 1, len(self.data))
-        at, _ = _native.skip_comments(self.data, begin=begin, line=0, comments=comments)
-        end = min(self._line_end(at), at + LONGEST_HEADER)
-        return bytes(self.data[at:end]).decode("utf-8", "backslashreplace")
+    def lines_below(self, comments: str) -> Iterator[str]:
+        """Return the lines after the one that :meth:`peek` returned."""
+        at = self.offset
+        while True:
+            begin = min(self._line_end(at) + 1, len(self.data))
+            at, _ = _native.skip_comments(self.data, begin=begin, line=0, comments=comments)
+            if at == len(self.data):
+                return
+            end = min(self._line_end(at), at + LONGEST_HEADER)
+            yield bytes(self.data[at:end]).decode("utf-8", "backslashreplace")
 
     def skip_line(self) -> None:
         """Advance past the line that :meth:`peek` returned."""

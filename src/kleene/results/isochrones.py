@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError
 from kleene.results.covered_streets import Streets, streets_of
 from kleene.results.display import isochrones_html
-from kleene.results.geojson import require_degrees
+from kleene.results.geojson import to_degrees
 from kleene.results.long_table import LongTable
 from kleene.results.outline import outline
 from kleene.results.reach import Reach
@@ -168,9 +168,9 @@ class Isochrones(LongTable):
 
         For each limit, the largest first so that smaller ones are drawn on top, it has a feature
         of each kind, with the properties source, limit, kind and vertices (how many are reached).
-        Coordinates must be longitude and latitude (WGS 84), which GeoJSON prescribes: positions
-        that cannot be degrees are a GraphError. (``__geo_interface__`` has any coordinates, for
-        libraries that know of others.)
+        Coordinates are longitude and latitude (WGS 84), which GeoJSON prescribes: pyproj converts
+        those of an OSMnx graph in another system, others that cannot be degrees are a GraphError.
+        (``__geo_interface__`` has any coordinates, for libraries that know of others.)
 
         Parameters
         ----------
@@ -185,10 +185,13 @@ class Isochrones(LongTable):
         >>> kl.isochrones(g, 0, 3).to_geojson(["streets"])["features"][0]["geometry"]
         {'type': 'MultiLineString', 'coordinates': [[[0.0, 0.0], [6.0, 0.0]]]}
         """
-        require_degrees(self._positions)
-        return self._collection(kinds)
+        convert = to_degrees(self.reach.graph)
+        convert(self._positions)
+        return self._collection(kinds, convert)
 
-    def _collection(self, kinds: Iterable[str]) -> dict[str, Any]:
+    def _collection(
+        self, kinds: Iterable[str], convert: Callable[[Array], Array] = np.asarray
+    ) -> dict[str, Any]:
         chosen = [kinds] if isinstance(kinds, str) else list(kinds)
         for kind in chosen:
             if not isinstance(kind, str) or kind not in _KINDS:
@@ -196,11 +199,11 @@ class Isochrones(LongTable):
         features = [
             {
                 "type": "Feature",
-                "geometry": self._area_geometry(limit)
+                "geometry": self._area_geometry(limit, convert)
                 if kind == "area"
                 else {
                     "type": "MultiLineString",
-                    "coordinates": [line.tolist() for line in self.streets(limit)],
+                    "coordinates": [convert(line).tolist() for line in self.streets(limit)],
                 },
                 "properties": {
                     "source": plain(self.source),
@@ -245,8 +248,10 @@ class Isochrones(LongTable):
         """The same in the coordinates of the graph, for GeoPandas, Shapely and Folium."""
         return self._collection(_KINDS)
 
-    def _area_geometry(self, limit: float) -> dict[str, Any] | None:
-        polygons = [[ring.tolist() for ring in polygon] for polygon in self.area(limit)]
+    def _area_geometry(
+        self, limit: float, convert: Callable[[Array], Array]
+    ) -> dict[str, Any] | None:
+        polygons = [[convert(ring).tolist() for ring in polygon] for polygon in self.area(limit)]
         if not polygons:
             return None
         if len(polygons) == 1:

@@ -28,7 +28,8 @@ def outline(points: Array, longest: float) -> list[Polygon]:
     """
     points = np.unique(points, axis=0)
     triangles, neighbors = _triangulate(points)
-    sides = points[triangles] - points[np.roll(triangles, -1, axis=1)]
+    corners = np.vstack([points, [np.nan, np.nan]])  # Qhull's point at infinity, and no side to it
+    sides = corners[triangles] - corners[np.roll(triangles, -1, axis=1)]
     kept = (np.hypot(*np.moveaxis(sides, -1, 0)) <= longest).all(axis=1)
     component = _components(kept, neighbors)
     # The side opposite corner i joins the other two; outside of it is no triangle that is kept.

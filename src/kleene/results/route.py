@@ -14,7 +14,7 @@ from kleene.errors import Code, GraphError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.results.display import route_html
-from kleene.results.geojson import require_degrees
+from kleene.results.geojson import to_degrees
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Route", "Routes", "make_route", "make_routes", "plain"]
@@ -125,8 +125,9 @@ class Route:
         """Return the route as a GeoJSON Feature (RFC 7946), a plain dict.
 
         Its geometry is a LineString, a Point for a path of one vertex, and null if there is no
-        path. Coordinates must be longitude and latitude (WGS 84), which GeoJSON prescribes:
-        positions that cannot be degrees are a GraphError.
+        path. Coordinates are longitude and latitude (WGS 84), which GeoJSON prescribes: pyproj
+        converts those of an OSMnx graph in another system, others that cannot be degrees are a
+        GraphError.
 
         Examples
         --------
@@ -138,8 +139,7 @@ class Route:
         >>> feature["properties"]
         {'source': 0, 'target': 1, 'distance': 7}
         """
-        require_degrees(self.coordinates)
-        points = self.coordinates.tolist()
+        points = to_degrees(self.graph)(self.coordinates).tolist()
         geometry: dict[str, Any] | None = None
         if len(points) == 1:
             geometry = {"type": "Point", "coordinates": points[0]}
