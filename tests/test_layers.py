@@ -438,12 +438,7 @@ ON_THEIR_OWN = {
         "distributed/rounds.py": "runs a method in rounds, not once",
         "distributed/store_sink.py": "whether the method that began is here",
         "distributed/tile_tasks.py": "runs a method on tiles, not once",
-        "measures/betweenness.py": "a proof sums by another method",
-        "measures/loads_proof.py": "a proof sums by another method",
-        "measures/zero_cycles.py": "a check of arguments looks for cycles",
-        "results/nearest.py": "paths are searched when they are asked for",
         "results/saved.py": "whether a file names a method that there is",
-        "results/verify_pairs.py": "a proof searches for rows to compare",
     },
     "times": {
         "cli/by_ranks.py": "ranks of MPI have a clock of their own",
