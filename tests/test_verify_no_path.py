@@ -277,7 +277,7 @@ def test_a_count_that_rounding_explains_is_not_exact() -> None:
     h: Any = kl.distance_histogram(g, bins=edges)
     assert h.counts.tolist() == [4, 3, 0]
     assert h.verify().tolerance == "exact in float64"
-    h.counts = h.counts + [0, -1, 1]  # 0.6 in another order
+    h.counts = h.counts + np.array([0, -1, 1])  # 0.6 in another order
     assert h.verify().tolerance == "up to rounding"
 
 
