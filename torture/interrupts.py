@@ -5,12 +5,11 @@ native code. Or KeyboardInterrupt is raised at the k-th place where Python may r
 (after a call into C, at the start of a function), for a random k: so a gap of a microsecond between
 "taken" and "so it must be given back" is met as often as a wait of seconds.
 
-The call must end within a second by KeyboardInterrupt and nothing else; on a machine that other work
-slows down, within as much more as a fixed piece of work takes. No descriptor, no thread and no
-temporary file may be left; another thread then makes the same call, which finds any lock that is
-left, and its answer is compared. A store that was interrupted is finished by the same call, which
-keeps every line of its ledger. A watchdog ends a process that hangs, with the stacks of its
-threads.
+The call must end within a second by KeyboardInterrupt and nothing else; on a busy machine, where
+some work takes longer than before, within as much longer. No descriptor, no thread and no temporary
+file may be left; another thread then makes the same call, which finds any lock that is left, and
+its answer is compared. A store that was interrupted is finished by the same call, which keeps every
+line of its ledger. A watchdog ends a process that hangs, with the stacks of its threads.
 """
 
 from __future__ import annotations
