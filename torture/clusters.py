@@ -2,10 +2,10 @@
 
 A cluster of two processes computes rows of a random graph into a store, or closes its matrix in
 tiles. In some cases workers are killed (SIGKILL, at random moments); in others the client is, a
-process of its own, which is started again until the store is finished. Then the store must be equal byte for byte to the answer of a
-single process, no block may be in the ledger twice, and what the ledger said before a kill must
-still be there, as it was. Workers are also killed while they compute pairs with their paths, and
-sums over rows, which must be those of a single process too.
+process of its own, which is started again until the store is finished. Then the store must be equal
+byte for byte to the answer of a single process, no block may be in the ledger twice, and what the
+ledger said before a kill must still be there, as it was. Workers are also killed while they compute
+pairs with their paths, and sums over rows, which must be those of an undisturbed call.
 """
 
 from __future__ import annotations
