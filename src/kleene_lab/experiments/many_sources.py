@@ -23,7 +23,7 @@ __all__ = ["EXPERIMENTS"]
 #: Seconds for an arc and a source on one core, without and with weights, to guess by.
 _BIT, _LENGTH = 5e-10, 2e-8
 
-#: A user reported two hours for all pairs of such a graph, with another library.
+#: A user of another library reported two hours for all pairs of such a graph.
 _REPORTED = made(
     "uniform, 44,000 vertices", 1e6,
     partial(kl.generate.uniform, 44_000, 500_000, seed=1, directed=False),
