@@ -27,6 +27,7 @@ def row(values: list[float], slack: float) -> Row:
     """Return the distances from vertex 0, whose own comes first."""
     made = Row(kl.generate.path(1), "min_plus", 0, np.array([0.0, *values]), np.empty(0))
     made.__dict__["slack"] = np.append(0.0, np.full(len(values), slack))
+    made.__dict__["short"] = np.zeros(len(values) + 1, bool)
     return made
 
 

@@ -26,8 +26,17 @@ def test_a_killed_worker_changes_nothing(clusters: Clusters) -> None:
     assert not clusters.failures
 
 
+def test_a_worker_killed_at_pairs_or_sums_changes_nothing(clusters: Clusters) -> None:
+    before, cases = clusters.counts["workers killed"], clusters.cases
+    while clusters.counts["workers killed"] == before and clusters.cases < cases + 5:
+        clusters.kill_workers_of_parts(kills=1)
+    assert clusters.counts["workers killed"] == before + 1
+    assert not clusters.failures
+
+
 def test_the_same_call_resumes_after_a_kill_of_the_client(clusters: Clusters) -> None:
-    while not clusters.counts["clients killed"] and clusters.cases < 6:  # one may be too fast
+    cases = clusters.cases
+    while not clusters.counts["clients killed"] and clusters.cases < cases + 5:  # may be too fast
         clusters.kill_client(kills=1)
     assert clusters.counts["clients killed"] == 1
     assert not clusters.failures

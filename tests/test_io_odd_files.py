@@ -109,6 +109,8 @@ ENCODINGS = {
     "utf-16-be": "UTF-16BE",
     "utf-16-le": "UTF-16LE",
     "utf-32": "UTF-32LE",
+    "utf-32-be": "UTF-32BE",
+    "utf-32-le": "UTF-32LE",
     "gb18030": "GB18030",
 }
 
@@ -117,7 +119,7 @@ ENCODINGS = {
 @pytest.mark.parametrize("format", [n for n, f in FORMATS.items() if f.text and n != "graphml"])
 def test_other_encodings(tmp_path: Path, format: str, encoding: str) -> None:
     text = next(contents for name, contents in SAMPLES if name == format).decode()
-    marked = text if encoding in ("utf-16", "utf-32", "utf-16-be", "utf-16-le") else "\ufeff" + text
+    marked = "\ufeff" + text if encoding == "gb18030" else text
     message = f"found text in {ENCODINGS[encoding]}, expected UTF-8; save the file as UTF-8"
     path = tmp_path / f"graph{FORMATS[format].suffixes[0]}"
     for contents in (marked.encode(encoding), gzip.compress(marked.encode(encoding))):
@@ -129,6 +131,16 @@ def test_other_encodings(tmp_path: Path, format: str, encoding: str) -> None:
     unknown.write_bytes(marked.encode(encoding))
     with pytest.raises(kl.FormatError, match=message):
         kl.read(unknown)
+
+
+@pytest.mark.parametrize("encoding", [name for name in ENCODINGS if "16" not in name])
+def test_xml_in_an_encoding_that_is_not_read(tmp_path: Path, encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?><graphml><graph/></graphml>'
+    path = tmp_path / "graph.graphml"
+    path.write_bytes(("\ufeff" + text if encoding == "gb18030" else text).encode(encoding))
+    for named in ("graphml", None):
+        with pytest.raises(kl.FormatError, match=f"found text in {ENCODINGS[encoding]}, expected"):
+            kl.read(path, named)
 
 
 def test_xml_says_its_own_encoding(tmp_path: Path) -> None:

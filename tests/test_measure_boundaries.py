@@ -69,7 +69,13 @@ def test_a_closeness_is_searched_against_its_direction(reverse: bool, monkeypatc
 
 
 def total_of(
-    distances: Any, slack: Any, held: float, count: int, limit: Any = 2.0, exact: bool = False
+    distances: Any,
+    slack: Any,
+    held: float,
+    count: int,
+    limit: Any = 2.0,
+    exact: bool = False,
+    short: Any = (False, False),
 ) -> bool:
     """Compare a total and a count with those of some distances that may be off by a slack."""
 
@@ -77,7 +83,11 @@ def total_of(
         raise VerificationError(what)
 
     row = SimpleNamespace(
-        values=np.array(distances), slack=np.array(slack), exact=exact, refuse=refuse
+        values=np.array(distances),
+        slack=np.array(slack),
+        exact=exact,
+        refuse=refuse,
+        short=np.array(short)[: len(distances)],
     )
     measure = SimpleNamespace(
         _measured=SimpleNamespace(limit=limit), _terms=lambda numbers: numbers,
@@ -88,12 +98,15 @@ def total_of(
 
 
 def test_rounding_decides_only_near_the_limit() -> None:
-    assert total_of([1.0, 2.0], [0.0, 0.5], 1.0, 1) is True
-    assert total_of([1.0, 2.0], [0.0, 0.5], 3.0, 2) is False
+    assert total_of([1.0, 2.0], [0.0, 0.5], 1.0, 1) is False
+    assert total_of([1.0, 2.0], [0.0, 0.5], 3.0, 2) is True
     assert total_of([1.0, 2.5], [0.0, 0.5], 3.5, 2) is False  # at the end of the slack
     for distance, slack, count in ((2.0, 0.5, 1), (2.6, 0.5, 2)):
         with pytest.raises(VerificationError, match=r"has \d vertices in reach"):
             total_of([1.0, distance], [0.0, slack], 1.0, count, exact=distance == 2.0)
+    with pytest.raises(VerificationError, match="has 1 vertices in reach, and should have 2"):
+        total_of([1.0, 2.0], [0.0, 0.5], 1.0, 1, short=[False, True])  # no order adds up to more
+    assert total_of([1.0, 2.1], [0.0, 0.5], 3.1, 2, short=[True, True]) is False  # to less, perhaps
 
 
 def test_a_total_is_off_by_the_slack_of_its_terms() -> None:

@@ -93,11 +93,15 @@ def test_a_missing_pair_is_judged_by_the_limit() -> None:
     verify_pairs(pairs_claim(whole, [(0, 2)], missing, limit=5))
     with pytest.raises(VerificationError, match="but there is a path"):
         verify_pairs(pairs_claim(whole, [(0, 2)], missing, limit=6))
-    sums = kl.Graph.from_edges([0, 1], [1, 2], [0.1, 0.2])
-    length = 0.1 + 0.2  # added in another order it might be beyond the limit
-    verify_pairs(pairs_claim(sums, [(0, 2)], [np.inf], limit=length))
-    with pytest.raises(VerificationError, match="but there is a path"):
-        verify_pairs(pairs_claim(sums, [(0, 2)], [np.inf], limit=length + 1e-14))
+    sums = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [0.3, 0.2, 0.1])
+    length = 0.3 + 0.2 + 0.1
+    assert length < 0.3 + (0.2 + 0.1), "which is beyond the limit"
+    for paths in ((), ([],)):
+        proof = verify_pairs(pairs_claim(sums, [(0, 3)], [np.inf], *paths, limit=length))
+        assert proof.tolerance == "up to rounding"
+        for end, limit in ((3, length + 1e-14), (2, 0.5), (1, 0.3), (0, 0.0)):
+            with pytest.raises(VerificationError, match="but there is a path"):
+                verify_pairs(pairs_claim(sums, [(0, end)], [np.inf], *paths, limit=limit))
 
 
 def test_one_pair_that_rounds_is_said_to_round() -> None:
@@ -383,6 +387,7 @@ def test_counts_in_words() -> None:
     bounds = CountBounds(np.array([0.0, 1.0, 2.0, 4.0]))
     row = ProvedRow(kl.generate.path(1), "min_plus", 0, np.zeros(8), np.empty(0))
     row.__dict__["slack"] = np.array([0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+    row.__dict__["short"] = np.zeros(8, bool)
     row.values[1:] = [0.5, 0.95, 1.5, 1.5, 1.95, 3.0, 3.0]
     bounds.add(row, own=False)
     assert [bounds.in_words(j) for j in range(3)] == ["1 to 2", "2 to 4", "2 to 3"]
@@ -563,7 +568,7 @@ def compared(
     near = kl.prepare(g).nearest([0], range(1, n), k=len(which), limit=limit)
     near._which[0], near._distances[0] = which, held
     row = ProvedRow(g, "min_plus", 0, np.array([0, *offered]), np.array([-1] + [0] * (n - 1)))
-    row.__dict__["slack"] = np.full(n, slack)
+    row.__dict__["slack"], row.__dict__["short"] = np.full(n, slack), np.zeros(n, bool)
     found: bool = near._compare(0, row)
     return found
 

@@ -14,7 +14,10 @@ from edited_results import edited
 
 import kleene as kl
 from kleene.backends.common.walks import Walks
+from kleene.backends.semiring import SEMIRINGS
 from kleene.errors import VerificationError
+from kleene.results.claim import PathValues
+from kleene.results.verify import verify
 from kleene.results.verify_pairs import PairValues, verify_pairs
 
 #: A path of two arcs from 0, and a vertex that nothing leads to.
@@ -222,3 +225,71 @@ def test_integers_that_floats_cannot_tell_apart_are_compared_as_they_are() -> No
         setattr(answer, name, getattr(answer, name) + 1)
         with pytest.raises(VerificationError):
             answer.verify()
+
+
+def test_a_pair_of_one_arc_at_its_limit_is_not_missing(tmp_path: Path) -> None:
+    """No other order adds one number, or two, to anything else."""
+    g = kl.Graph.from_edges([0, 1], [1, 2], [0.1, 0.2])
+    for end, limit in ((0, 0.0), (1, 0.1), (2, 0.1 + 0.2)):
+        for predecessors in (True, False):
+            r = kl.sssp(g, pairs=[(0, end)], limit=limit, predecessors=predecessors)
+            assert edited(r, tmp_path).verify().tolerance == "exact in float64"
+            empty: dict[str, Any] = {"values": np.array([np.inf])}
+            if predecessors:
+                offsets = np.zeros(2, np.int64)
+                empty |= {"vertices": np.empty(0, np.int32), "offsets": offsets}
+            with pytest.raises(VerificationError, match="but there is a path"):
+                edited(r, tmp_path, **empty).verify()
+
+
+def test_a_vertex_of_one_arc_at_the_limit_is_not_missing_beside_one_that_rounds() -> None:
+    g = kl.Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 4], [0.3, 0.2, 0.1, 0.6])
+    rounds = 0.3 + (0.2 + 0.1)  # 0.6 and one bit, and no less by the arcs one by one
+    values = np.array([[0, 0.3, 0.5, rounds, 0.6]])
+    rows = PathValues(
+        g, SEMIRINGS["min_plus"], np.array([0]), values, None, np.array([rounds]), False,
+        limit=rounds,
+    )  # fmt: skip
+    assert verify(rows).tolerance.startswith("up to rounding")
+    at_limit = np.array([[0, np.nextafter(0.3, 0), 0.5, np.inf, np.inf]])
+    missing = replace(rows, values=at_limit, horizons=np.array([0.6]), limit=0.6)
+    with pytest.raises(VerificationError, match="vertex 4 holds inf, but the arc 0 -> 4 offers"):
+        verify(missing)
+    at_limit[0, 4] = 0.6
+    assert verify(missing)
+
+
+def test_measures_count_what_is_exactly_as_far_as_the_limit() -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], [0.5, 0.1])
+    for call in (kl.closeness, kl.harmonic):
+        right: Any = call(g, limit=0.5)
+        assert right.verify().tolerance == "exact in float64"
+        spoiled, other = copy.copy(right), call(g, limit=0.25)
+        for name in ("reached", "totals", "values"):
+            setattr(spoiled, name, getattr(other, name))
+        with pytest.raises(VerificationError, match="has 0 vertices in reach, and should have 1"):
+            spoiled.verify()
+
+
+def test_a_count_that_rounding_explains_is_not_exact() -> None:
+    g = kl.Graph.from_edges([0, 2, 3, 4], [1, 3, 4, 5], [0.5, 0.3, 0.2, 0.1])
+    edges = [0.0, 0.5, np.nextafter(0.6, 1), 1.0]
+    h: Any = kl.distance_histogram(g, bins=edges)
+    assert h.counts.tolist() == [4, 3, 0]
+    assert h.verify().tolerance == "exact in float64"
+    h.counts = h.counts + np.array([0, -1, 1])  # 0.6 in another order
+    assert h.verify().tolerance == "up to rounding"
+
+
+def test_a_facility_exactly_as_far_as_the_limit_is_not_missing() -> None:
+    g = kl.Graph.from_edges([0, 2, 3, 4], [1, 3, 4, 5], [0.5, 0.3, 0.2, 0.1])
+    ready = kl.prepare(g)
+    for start, limit, wrong in ((0, 0.5, True), (2, 0.3 + 0.2 + 0.1, False)):
+        near: Any = ready.nearest([start], [1, 5], limit=limit)
+        assert near.verify().tolerance.startswith("exact" if wrong else "up to rounding")
+        near._which, near._distances = np.full((1, 1), -1), np.full((1, 1), np.inf)
+        if not wrong:
+            assert near.verify().tolerance.startswith("up to rounding")
+            continue
+        with pytest.raises(VerificationError, match="and should hold"):
+            near.verify()

@@ -1,11 +1,11 @@
-"""Workers and clients of a Dask cluster that are killed while rows go to a store.
+"""Workers and clients of a Dask cluster that are killed while it computes.
 
 A cluster of two processes computes rows of a random graph into a store, or closes its matrix in
-tiles. In some cases workers are
-killed (SIGKILL, at random moments); in others the client is, a process of its own, which is started
-again until the store is finished. Then the store must be equal byte for byte to the answer of a
-single process, no block may be in the ledger twice, and what the ledger said before a kill must
-still be there, as it was.
+tiles. In some cases workers are killed (SIGKILL, at random moments); in others the client is, a
+process of its own, which is started again until the store is finished. Then the store must be equal
+byte for byte to the answer of a single process, no block may be in the ledger twice, and what the
+ledger said before a kill must still be there, as it was. Workers are also killed while they compute
+pairs with their paths, and sums over rows, which must be those of an undisturbed call.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -29,6 +30,7 @@ import numpy as np
 
 import kleene as kl
 from kleene.distributed.store_sink import BlockSize
+from kleene.engine.pieces import split
 from kleene.errors import ClusterError
 from torture.campaign import Budget, Outcome
 
@@ -49,6 +51,7 @@ def run(budget: Budget) -> Outcome:
     ):
         while not clusters.cases or (budget.left() > 10 and len(clusters.failures) < 20):
             clusters.kill_workers()
+            clusters.kill_workers_of_parts()
             clusters.kill_client()
     return Outcome(clusters.cases, clusters.failures, dict(sorted(clusters.counts.items())))
 
@@ -85,12 +88,39 @@ def compute(seed: int, out: Path, on: Any = None, progress: Any = None) -> None:
             kl.apsp(graph, out=out, on=on, progress=progress, deterministic=True, method="tiled")
         return
     call = kl.bfs if seed % 3 == 0 else kl.sssp
+    blocks = BlockSize(seconds=0.002, memory=2**26)
+    with _small_pieces(), patch("kleene.distributed.store_sink.BLOCKS", blocks):
+        call(graph, sources=sources, out=out, on=on, progress=progress, deterministic=True)
+
+
+def parts(seed: int, on: Any = None, progress: Any = None) -> list[Any]:
+    """Return what a seed asks of rows that are not kept: paths of pairs, or sums."""
+    graph, sources = graph_of(seed)
+    options = {"on": on, "progress": progress}
+    with (
+        _small_pieces(),
+        patch("kleene.engine.entries._rows_together", lambda *_: 32),
+        patch("kleene.engine.reduce.split", lambda rows, _: split(rows, 32)),
+        patch.dict(os.environ, KLEENE_PIECE_SECONDS="1e-4"),
+    ):
+        if seed % 3 == 0:
+            pairs = list(zip(sources, reversed(sources), strict=True))
+            found = kl.sssp(graph, pairs=pairs, **options)
+            return [found.distances, *found._stored_walks]
+        if seed % 3 == 1:
+            sums = kl.reduce_distances(graph, sources=sources, bins=9, **options)
+            return [sums.sums, sums.maxima, sums.reached, sums.histogram]
+        closeness = kl.closeness(graph, sources=sorted(set(sources)), **options)
+        return [closeness.totals, closeness.reached, closeness.values]
+
+
+@contextlib.contextmanager
+def _small_pieces() -> Iterator[None]:
     with (
         patch("kleene.distributed.dask_rows.PIECE_SECONDS", 0.02),
         patch("kleene.distributed.dask_rows._LAST", 0.005),
-        patch("kleene.distributed.store_sink.BLOCKS", BlockSize(seconds=0.002, memory=2**26)),
     ):
-        call(graph, sources=sources, out=out, on=on, progress=progress, deterministic=True)
+        yield
 
 
 def _small_tiles(n: int, pair_bytes: float, cluster: Any, grid: Any = None) -> Any:
@@ -155,9 +185,26 @@ class Clusters:
     # ---- cases ------------------------------------------------------------------------------
 
     def kill_workers(self, kills: int | None = None) -> None:
-        """Kill workers while they compute."""
-        left = self.random.randrange(1, MOST_KILLS + 1) if kills is None else kills
+        """Kill workers while they compute rows for a store."""
         seed, path = self._begin("workers")
+        ended = self._killing_workers(seed, kills, lambda *given: compute(seed, path, *given))
+        if ended is not None:
+            self._check(seed, path, "workers")
+
+    def kill_workers_of_parts(self, kills: int | None = None) -> None:
+        """Kill workers while they compute pairs or sums, and compare the answer."""
+        seed, _ = self._begin("workers")
+        ended = self._killing_workers(seed, kills, lambda *given: parts(seed, *given))
+        # Floats of all sources are added up by pieces, which a single process does not make.
+        right = parts(seed, self.client if seed % 3 == 2 else None)
+        if ended is not None and not all(map(np.array_equal, ended[0], right)):
+            self._fail(seed, "workers", "pairs or sums are not those of one process")
+
+    def _killing_workers(
+        self, seed: int, kills: int | None, do: Callable[..., Any]
+    ) -> tuple[Any] | None:
+        """Return what a call returns whose workers are killed; None if it fails."""
+        left = self.random.randrange(1, MOST_KILLS + 1) if kills is None else kills
 
         def progress(done: int, total: int) -> None:
             nonlocal left
@@ -167,16 +214,15 @@ class Clusters:
 
         try:
             try:
-                compute(seed, path, self.client, progress)
+                return (do(self.client, progress),)
             except ClusterError as error:  # all workers are gone for good: another cluster resumes
                 if "has had no worker" not in str(error):
                     raise
                 self._require_workers()
-                compute(seed, path, self.client)
+                return (do(self.client),)
         except Exception as error:
             self._fail(seed, "workers", f"{type(error).__name__}: {error}")
-        else:
-            self._check(seed, path, "workers")
+            return None
 
     def _kill_one_worker(self) -> None:
         time.sleep(self.random.uniform(0, 0.1))

@@ -61,9 +61,10 @@ PARTS: tuple[Part, ...] = (
         "interrupts",
         "Ctrl-C ends every call at once, by KeyboardInterrupt; no thread, descriptor, lock or "
         "temporary file is left, the same call succeeds afterwards, and a store resumes.",
-        "Every public call is interrupted on the main thread, by signals at random moments and at "
-        "random places where Python may run a signal handler; then another thread makes the same "
-        "call. Stores are interrupted several times, and must keep what was recorded.",
+        "Every public call, also those by the names of NetworkX and SciPy, is interrupted on the "
+        "main thread, by signals at random moments and at random places where Python may run a "
+        "signal handler; then another thread makes the same call. Stores are interrupted several "
+        "times, and must keep what was recorded.",
         share=0.85,
     ),
     Part(
@@ -77,9 +78,11 @@ PARTS: tuple[Part, ...] = (
     Part(
         "clusters",
         "Rows that a Dask cluster writes to a store are those of one process, byte for byte, "
-        "whatever is killed meanwhile; the same call resumes, and does no finished block again.",
+        "whatever is killed meanwhile; the same call resumes, and does no finished block again. "
+        "Pairs and sums are the same whichever workers are killed.",
         "Workers and clients of a cluster of two processes are killed at random moments, up to "
-        "three times in a call; the store, its checksums and its ledger are compared afterwards.",
+        "three times in a call; the store, its checksums and its ledger are compared afterwards, "
+        "or the paths of pairs and the sums.",
         share=0.5,
     ),
     Part(

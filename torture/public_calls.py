@@ -1,7 +1,8 @@
 """Every public call, on some graphs, prepared graphs, results and files that all threads share.
 
 ``soak``, ``interrupts`` and ``threads`` make these calls. A public function that is not called here
-fails a test.
+fails a test: one of ``kl``, ``kl.csgraph``, ``kl.generate`` or the NetworkX backend, or a method of
+a prepared graph.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from torture.interop_calls import conversions, csgraph_calls, networkx_calls
 from torture.sample_files import READ_ONLY
 
 __all__ = ["Call", "all_calls"]
@@ -34,7 +36,6 @@ def all_calls(folder: Path) -> list[Call]:
     import numpy as np
 
     import kleene as kl
-    from kleene import csgraph
     from kleene.system.machine import this_machine
 
     tails, heads = [0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 1, 4, 0]
@@ -45,14 +46,14 @@ def all_calls(folder: Path) -> list[Call]:
     grid = kl.generate.grid(40, 40)
     large = kl.generate.grid(150, 150)
     hubs = kl.generate.rmat(11, 24, seed=1, directed=False)
-    matrix = whole.to_scipy()
     answer = kl.apsp(whole)
     turned = kl.TurnGraph(whole, {"from": [2], "via": [3], "to": [4]})
-    formats = ("dimacs", "matrix_market", "edge_list", "graphml", "gap", "npz", "npy")
+    formats = dict.fromkeys(("dimacs", "matrix_market", "edge_list", "graphml", "gap"), whole)
+    formats |= {"npz": whole, "npy": whole, "parquet": whole, "metis": whole.symmetrise()}
     files = dict(READ_ONLY)
-    for name in formats:
+    for name, graph in formats.items():
         file = io.BytesIO()
-        kl.write(whole, file, name)
+        kl.write(graph, file, name)
         files[name] = file.getvalue()
 
     def search(problem: Callable[..., Any], graph: Any, **options: Any) -> Callable[[], Any]:
@@ -64,7 +65,7 @@ def all_calls(folder: Path) -> list[Call]:
     def write(name: str) -> Callable[[], Any]:
         def written() -> bytes:
             file = io.BytesIO()
-            kl.write(whole, file, name)
+            kl.write(formats[name], file, name)
             return file.getvalue()
 
         return written
@@ -149,8 +150,6 @@ def all_calls(folder: Path) -> list[Call]:
         Call("components, two threads", lambda: kl.components(grid, threads=2).count, 10),
         Call("k_shortest", lambda: list(kl.k_shortest(whole, 0, 4, 3).paths), 40),
         Call("turns", lambda: turned.sssp(0).path(4), 40),
-        Call("csgraph", lambda: csgraph.dijkstra(matrix, indices=0).tolist(), 40),
-        Call("csgraph tree", lambda: csgraph.breadth_first_tree(matrix, 0).nnz, 40),
         Call("incoming arcs", incoming_arcs, 4, True),
         Call("refused file", refused, 20),
         Call("negative cycle", negative, 20),
@@ -161,6 +160,10 @@ def all_calls(folder: Path) -> list[Call]:
         *_prepared_calls(folder, grid),
         *_measure_calls(plain, whole, grid, hubs),
         *_table_calls(whole, answer),
+        *_generated(),
+        *(Call(*call, 2) for call in networkx_calls()),
+        *(Call(*call, 10) for call in csgraph_calls(whole.to_scipy())),
+        *(Call(*call, 2) for call in conversions(whole, answer)),
         *_file_calls(folder, whole, answer),
         Call("out=", out, 4),
         Call("cancelled", cancelled, 1, True),
@@ -261,12 +264,35 @@ def _table_calls(whole: Any, answer: Any) -> list[Call]:
         Call("subgraph", lambda: whole.subgraph([0, 1, 2]).m, 20),
         Call("transpose", lambda: distances(whole.transpose()), 20),
         Call("symmetrise", lambda: whole.symmetrise().m, 20),
-        Call("generate", lambda: kl.generate.small_world(50, 4, 0.1, seed=3).m, 20),
         Call("rome", lambda: kl.datasets.rome().m, 1),
         Call("to_numpy", lambda: answer.to_numpy().tolist(), 10),
         Call("next_hops", lambda: answer.next_hops.shape, 20),
         Call("routes", lambda: len(answer.routes(source=0)), 10),
         Call("no job of ranks", lambda: kl.distributed.Communicator().size, 5),
+    ]
+
+
+def _generated() -> list[Call]:
+    """Return a call of each generator."""
+    from kleene import generate
+
+    made: dict[str, Callable[[], Any]] = {
+        "capped": lambda: generate.capped(60, 0.1, seed=3),
+        "complete": lambda: generate.complete(12),
+        "cycle": lambda: generate.cycle(12, weights=(1, 9), seed=3),
+        "dense": lambda: generate.dense(12, 0.5, seed=3),
+        "grid": lambda: generate.grid(5, 6, diagonals=True),
+        "path": lambda: generate.path(12),
+        "path_plus": lambda: generate.path_plus(50, 90, seed=3),
+        "rmat": lambda: generate.rmat(6, 8, seed=3),
+        "small_world": lambda: generate.small_world(50, 4, 0.1, seed=3),
+        "star": lambda: generate.star(12),
+        "tree": lambda: generate.tree(12, 3),
+        "uniform": lambda: generate.uniform(50, 200, seed=3, weights=(0.5, 2.0)),
+    }
+    return [
+        Call(f"generate {name}", lambda make=make: make().neighbors.tolist(), 5)
+        for name, make in made.items()
     ]
 
 
@@ -276,7 +302,7 @@ def _file_calls(folder: Path, whole: Any, answer: Any) -> list[Call]:
 
     shared = folder / f"shared-{os.getpid()}"
     shared.mkdir(exist_ok=True)
-    ends = ("npz", "gr", "mtx", "csv", "graphml", "npy")
+    ends = ("npz", "gr", "mtx", "csv", "graphml", "npy", "parquet")
     for end in ends:
         if not (shared / f"g.{end}").exists():
             kl.write(whole, shared / f"g.{end}")
@@ -312,6 +338,7 @@ def _prepared_calls(folder: Path, grid: Any) -> list[Call]:
 
     ready = kl.prepare(grid)
     small = kl.generate.grid(5, 5)
+    handy = kl.prepare(small)
 
     def saved() -> Any:
         path = folder / f"saved-{threading.get_ident()}-{os.getpid()}.kp"
@@ -327,6 +354,12 @@ def _prepared_calls(folder: Path, grid: Any) -> list[Call]:
         Call("prepared pairs", lambda: ready.distances([(0, 7), (9, 899)]).tolist(), 60),
         Call("prepared trees", lambda: int(ready.trees(range(32)).distances.sum()), 10, True),
         Call("prepared matrix", lambda: ready.matrix([0, 9], [5, 899]).distances.tolist(), 60),
+        Call("prepared tree", lambda: ready.tree(5).distances.tolist(), 20),
+        Call("prepared paths", lambda: ready.paths([(0, 7), (9, 899)]).path(1), 20),
+        Call("prepared within", lambda: ready.within([0, 9], 5).distances.data.tolist(), 20),
+        Call("prepared nearest", lambda: ready.nearest([0, 9], [5, 899], 2).which.tolist(), 20),
+        Call("prepared closure", lambda: handy.closure().values.tolist(), 10),
+        Call("prepared explain", lambda: ready.explain().method, 10),
         Call("new weights", lambda: ready.customize(2).distance(0, 899), 10),
         Call("save and load prepared", saved, 4),
     ]

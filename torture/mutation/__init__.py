@@ -56,7 +56,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     ),
     "results/count_bounds.py": (
         "test_proof_boundaries.py", "test_count_bounds.py", "test_reduce_distances.py",
-        "test_distance_measures.py",
+        "test_distance_measures.py", "test_verify_no_path.py",
     ),
     "results/distance_reduction.py": (
         "test_measure_boundaries.py", "test_reduce_distances.py", "test_verify_no_path.py",
@@ -100,6 +100,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     ),
     "measures/distance_histogram.py": (
         "test_measure_boundaries.py", "test_distance_measures.py", "test_measure_proofs.py",
+        "test_verify_no_path.py",
     ),
     "measures/distance_measure.py": (
         "test_measure_boundaries.py", "test_distance_measures.py", "test_measure_proofs.py",

@@ -46,6 +46,7 @@ def read(
     weighted: bool | None = None,
     labels: str | None = None,
 ) -> Graph:
+    source.require_utf8("UTF-16")  # which XML parsers read as well
     found = NodesAndEdges(source, weight, weighted, labels)
     parser = _Parser(source, found)
     parser.parse()

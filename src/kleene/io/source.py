@@ -53,6 +53,8 @@ _MARKS = {
     b"\xfe\xff": "UTF-16BE",
     b"\x84\x31\x95\x33": "GB18030",
 }
+#: Bytes of a character, and which of them is that of ASCII.
+_WITHOUT_MARK = (("UTF-16LE", 2, 0), ("UTF-16BE", 2, 1), ("UTF-32LE", 4, 0), ("UTF-32BE", 4, 3))
 
 
 class Source:
@@ -132,10 +134,10 @@ class Source:
         """Raise the error for a line, or for the whole file."""
         raise self.error(what, line) from None
 
-    def require_utf8(self) -> None:
-        """Raise if the content begins as text in another encoding does."""
+    def require_utf8(self, also: str = "UTF-8") -> None:
+        """Raise if the content begins as text in another encoding, unless ``also`` names it."""
         encoding = _encoding(self.head(64))
-        if encoding is not None:
+        if encoding is not None and not encoding.startswith(also):
             self.fail(
                 f"found text in {encoding}, expected UTF-8; save the file as UTF-8, or convert it: "
                 f"iconv -f {encoding} -t UTF-8"
@@ -363,16 +365,17 @@ def _is_device(file: IO[bytes]) -> bool:
 def _encoding(head: bytes) -> str | None:
     """Return the encoding of text that begins so, None for UTF-8 or what is no text.
 
-    UTF-16 without a mark has a zero in every second byte of plain characters.
+    Without a mark, all bytes of a plain character are zero but one: in UTF-16 one of two, in UTF-32
+    one of four.
     """
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
             return encoding
-    pairs = head[: len(head) // 2 * 2]
-    if len(pairs) >= 4 and all(pairs[::2]) and not any(pairs[1::2]):
-        return "UTF-16LE"
-    if len(pairs) >= 4 and all(pairs[1::2]) and not any(pairs[::2]):
-        return "UTF-16BE"
+    for encoding, width, at in _WITHOUT_MARK:
+        units = head[: len(head) // width * width]
+        plain = units[at::width]
+        if len(plain) >= 2 and all(plain) and units.count(0) == len(units) - len(plain):
+            return encoding
     return None
 
 

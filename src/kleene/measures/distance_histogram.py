@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -186,13 +187,15 @@ class DistanceHistogram(LongTable):
             lambda which: rows.rows(m.sources[which]), compare, sample, seed, m.reverse, m.hops,
             m.limit,
         )  # fmt: skip
-        at = bounds.first_wrong(self.counts, some=proof.rows < proof.of)
+        some = proof.rows < proof.of
+        at = bounds.first_wrong(self.counts, some)
         if at is not None:
             raise VerificationError(
                 f"bin {at} has {self.counts[at]:,} pairs, and {proof.rows:,} of {proof.of:,} "
                 f"sources have {bounds.in_words(at)}"
             )
-        return proof
+        rounded = bounds.rounded(self.counts, some)
+        return replace(proof, tolerance="up to rounding") if rounded else proof
 
     def _blocks(self) -> Iterator[Block]:
         yield {"from": self.edges[:-1], "to": self.edges[1:], "pairs": self.counts}

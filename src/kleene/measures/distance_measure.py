@@ -156,8 +156,8 @@ class DistanceMeasure(Measure):
         slack = proved.slack[sources].astype(np.float64)
         within = np.ones(len(distances), np.bool_) if limit is None else distances <= limit
         unsure = np.zeros(len(distances), np.bool_)
-        if limit is not None:  # distances so near the limit that rounding may decide
-            unsure = np.abs(distances - limit) <= slack if not proved.exact else unsure
+        if limit is not None and not proved.exact:  # so near the limit that rounding may decide
+            unsure = (np.abs(distances - limit) <= slack) & ~(within & proved.short[sources])
         sure = within & ~unsure
         terms = self._terms(distances)
         least, most = int(sure.sum()), int((sure | unsure).sum())
@@ -169,7 +169,7 @@ class DistanceMeasure(Measure):
             _refuse_count(proved, count, least)
         if held != total and not total - error <= held <= total + more + error:
             proved.refuse(f"has the total {held!r}, and should have {total!r}")
-        return held == total
+        return held == float(terms[within].sum()) and count == int(within.sum())
 
 
 def _refuse_count(proved: ProvedRow, count: int, right: int) -> None:

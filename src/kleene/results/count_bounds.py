@@ -26,6 +26,7 @@ class CountBounds:
         self._edges = edges
         self._least = np.zeros(len(edges), np.int64)  # that lie below each edge whatever rounding
         self._most = np.zeros(len(edges), np.int64)
+        self._below = np.zeros(len(edges), np.int64)  # as the rows say, bit for bit
 
     def add(self, proved: ProvedRow, own: bool) -> None:
         """Add the distances of a row, with or without that of the source itself."""
@@ -38,8 +39,10 @@ class CountBounds:
             self._most += below
         else:
             values, slack = values.astype(np.float64), proved.slack[there]
-            self._least += _below(values + slack, self._edges)
+            below = _below(values, self._edges)
+            self._least += _below(values + np.where(proved.short[there], 0, slack), self._edges)
             self._most += _below(values - slack, self._edges)
+        self._below += below
 
     def first_wrong(self, counts: Array, some: bool = False) -> int | None:
         """Return the first bin with a count that no rounding explains; None if there is none.
@@ -55,6 +58,11 @@ class CountBounds:
             if count < 0 or least > most:
                 return j
         return None
+
+    def rounded(self, counts: Array, some: bool = False) -> bool:
+        """Return whether counts that are not wrong need rounding to explain them."""
+        bins = np.diff(self._below)
+        return bool((counts < bins).any() or (not some and (counts > bins).any()))
 
     def in_words(self, j: int) -> str:
         """Return how many distances bin j has, by the rows that were added."""

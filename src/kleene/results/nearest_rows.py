@@ -109,10 +109,11 @@ class NearestRows(Nearest):
         if proved.exact or not known or not proved.agrees(facilities[which], held).all():
             proved.refuse(f"holds facilities {which.tolist()}, and should hold {nearest.tolist()}")
         # Floats: nothing that is nearer may be missing, by more than rounding.
-        slack = proved.slack[facilities[nearest]]
-        farthest = np.inf if count < self.k else held.max()
-        bound = farthest if limit is None else min(farthest, limit)
-        if (~np.isin(nearest, which) & (right + 2 * slack < bound)).any():
+        at = facilities[nearest]
+        most = right + np.where(proved.short[at], 0, 2 * proved.slack[at])
+        near = most < (np.inf if count < self.k else held.max())
+        near &= most <= (np.inf if limit is None else limit)
+        if (~np.isin(nearest, which) & near).any():
             proved.refuse(f"holds facilities {which.tolist()}, and should hold {nearest.tolist()}")
         if (np.diff(held) < 0).any() or (limit is not None and (held > limit).any()):
             proved.refuse(f"holds facilities at {held.tolist()}, not in order or beyond the limit")

@@ -39,8 +39,8 @@ longest chain and L is the value of the tail plus the weight. Where weights are 
 rise and fall again, and Johnson's algorithm chooses by potentials: we allow 8 eps (h + 1) L, and L
 is the largest sum on any path to the tail or to the head that is tight up to rounding: the value of
 the head may be the sum of another path to it, which is as long. So a huge weight widens nothing but
-the paths that go over it. A missing vertex is accepted if the limit is as close as
-that to the value that an arc offers. For products, L is the product.
+the paths that go over it. A missing vertex is accepted if the limit is as close as that to the
+value that an arc offers, unless the arc leaves the source. For products, L is the product.
 
 What is proved then. Let delta be the largest amount by which any comparison was off, as a part of
 the tail's value plus the weight (or of the smallest weight, where weights cancel to less). The

@@ -9,6 +9,8 @@ arcs of the graph, visit no vertex twice and add up to the distance: in floats, 
 of the sum of its h weights without their signs. Where weights are negative, sums rise and fall
 again, and of two paths that are about as long rounding may choose the one with the larger weights:
 the rounding of its own path counts as well for a distance that is to the last bit the sum along it.
+Near a limit, a pair may be missing if another order of adding could put its path beyond the limit:
+over three arcs or more, since two numbers add up to the same in either order.
 """
 
 from __future__ import annotations
@@ -141,25 +143,30 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
     """Compare the values of some pairs with proved rows; return whether they are the same."""
     found, right = claim.values[pairs], rows.values[at, far]
     joined, claimed = right != claim.no_path, found != claim.no_path
+    both, missing = claimed & joined, joined & ~claimed
     if claim.walks is None:
-        slack = _slack_of_rows(claim, rows, at, far, found != right)
+        slack = _slack_of_rows(claim, rows, at, far, both & (found != right))
     else:  # a value has its own path beside it
         assert rows.predecessors is not None
         walks = follow_links(rows.predecessors, at, np.where(joined, far, -1), to_root=False)
         slack = _sums(claim, rows.graph, walks).slack(claim)
     _refuse_where(claimed & ~joined, claim, pairs, "but there is no path")
-    both = claimed & joined
     wrong = both & _beyond(found, right, slack)
     if claim.walks is not None and wrong.any():
         wider = slack[wrong] + _own_slack(claim, pairs[wrong])
         wrong[wrong] = _beyond(found[wrong], right[wrong], wider)
     _refuse_where(wrong, claim, pairs, "but the row of its search holds another value")
-    missing = joined & ~claimed
+    unsure = np.zeros(0, bool)
     if claim.limit is not None:
         _refuse_where(claimed & (found > claim.limit), claim, pairs, "beyond the limit")
-        missing[missing] = right[missing].astype(slack.dtype) + slack[missing] <= claim.limit
+        missing &= right <= claim.limit
+        assert rows.predecessors is not None
+        walks = follow_links(rows.predecessors, at[missing], far[missing], to_root=False)
+        sums = _sums(claim, rows.graph, walks)
+        unsure = (sums.arcs > 2) & (right[missing] + sums.slack(claim) > claim.limit)
+        missing[missing] = ~unsure
     _refuse_where(missing, claim, pairs, "but there is a path")
-    return bool((found == right)[both].all())
+    return bool((found == right)[both].all() and not unsure.any())
 
 
 def _slack_of_rows(

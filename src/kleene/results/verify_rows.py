@@ -86,6 +86,15 @@ class ProvedRow:
             slack[there] = np.maximum(slack, self._rounding_of_others)[there]
         return slack
 
+    @cached_property
+    def short(self) -> Array:
+        """Which values no order of adding makes larger: those of paths of up to two arcs."""
+        if self.graph.stats.negative and not self.hops:
+            return np.zeros(len(self.values), bool)
+        before = np.append(self.predecessors, -1)  # nothing comes before nothing
+        short: Array = before[before[self.predecessors]] == -1
+        return short
+
     @property
     def _rounding_of_others(self) -> Array:
         """By how much other paths round that are as long, and whose sums rise and fall further."""

@@ -125,8 +125,8 @@ def _worst(results: Measurements) -> Iterator[str]:
     if losses:
         (worst, count), total = losses.most_common(1)[0], losses.total()
         yield (
-            f"After 1.0, {worst.removesuffix(f', {GPU}')} is the slowest most often, at {count} of "
-            f"{total} pairs of n and B; in the document it is version 1.1."
+            f"Of the versions after 1.0, {worst.removesuffix(f', {GPU}')} is most often the "
+            f"slowest: for {count} of {total} pairs of n and B. In the document, it is 1.1."
         )
     ratios = [
         ratio
