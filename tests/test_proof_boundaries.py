@@ -99,7 +99,8 @@ def test_a_missing_pair_is_judged_by_the_limit() -> None:
     for paths in ((), ([],)):
         proof = verify_pairs(pairs_claim(sums, [(0, 3)], [np.inf], *paths, limit=length))
         assert proof.tolerance == "up to rounding"
-        for end, limit in ((3, length + 1e-14), (2, 0.5), (1, 0.3), (0, 0.0)):
+        last = length + 8 * EPS * (3 + 1) * length  # that rounding could come to
+        for end, limit in ((3, last), (2, 0.5), (1, 0.3), (0, 0.0)):
             with pytest.raises(VerificationError, match="but there is a path"):
                 verify_pairs(pairs_claim(sums, [(0, end)], [np.inf], *paths, limit=limit))
 

@@ -254,10 +254,13 @@ def _warm_up(run: Soak, seconds: float) -> float:
 
 def soak(seconds: float, seed: int) -> Outcome:
     """Return what came of as many calls as the seconds allow."""
+    import pyarrow
     import zarr
 
     warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
     zarr.config.set({"threading.max_workers": 1})  # or its threads become more now and then
+    pyarrow.set_cpu_count(1)  # likewise
+    pyarrow.set_io_thread_count(1)
     folder = Path(tempfile.gettempdir())
     began = time.monotonic()
     run = Soak(all_calls(folder), seed)

@@ -89,7 +89,7 @@ class ProvedRow:
     @cached_property
     def short(self) -> Array:
         """Which values no order of adding makes larger: those of paths of up to two arcs."""
-        if self.graph.stats.negative and not self.hops:
+        if self.graph.stats.negative:
             return np.zeros(len(self.values), bool)
         before = np.append(self.predecessors, -1)  # nothing comes before nothing
         short: Array = before[before[self.predecessors]] == -1
