@@ -99,7 +99,7 @@ def parts(seed: int, on: Any = None, progress: Any = None) -> list[Any]:
     options = {"on": on, "progress": progress}
     with (
         _small_pieces(),
-        patch("kleene.engine.entries._rows_together", lambda *_: 32),
+        patch("kleene.engine.entries._roots_together", lambda *_: 32),
         patch("kleene.engine.reduce.split", lambda rows, _: split(rows, 32)),
         patch.dict(os.environ, KLEENE_PIECE_SECONDS="1e-4"),
     ):
@@ -117,7 +117,7 @@ def parts(seed: int, on: Any = None, progress: Any = None) -> list[Any]:
 @contextlib.contextmanager
 def _small_pieces() -> Iterator[None]:
     with (
-        patch("kleene.distributed.dask_rows.PIECE_SECONDS", 0.02),
+        patch("kleene.distributed.dask_rows.RUN_SECONDS", 0.02),
         patch("kleene.distributed.dask_rows._LAST", 0.005),
     ):
         yield

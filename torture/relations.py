@@ -128,7 +128,7 @@ def dense(spec: Spec, semiring: str, sources: list[int], old: Any, rng: Generato
     for u, v, w in spec.arcs():
         if u != v or w < 0:
             matrix[u, v] = w
-    return kl.Graph.from_dense(matrix), sources, _same
+    return kl.Graph.from_dense(matrix, null_value=np.inf), sources, _same
 
 
 def parallel(
