@@ -197,7 +197,7 @@ def betweenness(
     return Betweenness(task, sums, plan, stats, normalized, sampled, error, paths)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Asked(Computation):
     """Which shortest paths from its sources a call asks for."""
 

@@ -257,7 +257,7 @@ def _narrowed(sums: Array) -> Array:
     return sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _OfSources(Computation):
     """What follows from the distances of some sources: a part of a measure."""
 

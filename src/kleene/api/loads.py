@@ -157,7 +157,7 @@ def loads(
     return Loads(task, trips.positions, arcs, assigned, plan, stats)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Asked(Computation):
     """How trips go; they are the pairs of their call, with volumes."""
 

@@ -218,7 +218,7 @@ def _as_places(graph: Graph, facilities: Hashable | Vertices) -> Array:
     return places
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Search(Computation):
     """The search for the nearest of some facilities, which are the sources of its call."""
 

@@ -166,7 +166,7 @@ def search_within(
     return Reach(graph, plan, stats, answer, sources, bound, most, hops, reverse)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Bounded(Computation):
     """Searches that stop at a limit, or after so many vertices."""
 

@@ -236,7 +236,10 @@ def run_method(plan: Plan, task: Any, *more: Any) -> Any:
     """Run the method of a plan on a task that is no path problem's; ``more`` is its own."""
     method = find(plan.problem, plan.method, plan.device)
     assert method is not None
-    return with_idle_memory(plan, partial(method.load(), task, *more))
+    run = method.load()
+    if not plan.device_memory:
+        return run(task, *more)
+    return with_idle_memory(plan, partial(run, task, *more))
 
 
 def with_idle_memory(plan: Plan, run: Callable[[], T]) -> T:
