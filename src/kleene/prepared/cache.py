@@ -21,6 +21,7 @@ from weakref import ReferenceType, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.task import Progress
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.prepared.customization import Customization
@@ -37,7 +38,6 @@ __all__ = ["Preparation", "bytes_of"]
 
 Array = NDArray[Any]
 Parts = tuple[Elimination, Customization]
-Progress = Callable[[int, int], object]
 
 #: Of the memory that is free or taken by preparations, what these may take.
 _KEPT_SHARE = 0.25

@@ -27,6 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kleene import _native
 from kleene.backends.common.cycles import is_negative
+from kleene.backends.task import Progress
 from kleene.errors import Code, NegativeCycleError, Text
 from kleene.graph import Graph
 from kleene.graph.path_room import overflow_error
@@ -39,7 +40,6 @@ __all__ = ["Customization", "customize", "narrow_values"]
 
 Array = NDArray[Any]
 Values = TypeVar("Values")
-Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, eq=False)

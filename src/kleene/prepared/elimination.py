@@ -7,7 +7,6 @@ fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene import _native
+from kleene.backends.task import Progress
 from kleene.graph.core import Graph
 from kleene.graph.frozen import adopt
 from kleene.prepared import order as orders
@@ -26,7 +26,6 @@ from kleene.system.machine import threads_for
 __all__ = ["Elimination", "Fill", "Lower", "affordable_order", "count_fill", "eliminate"]
 
 Array = NDArray[Any]
-Progress = Callable[[int, int], object]
 
 #: Of the progress that is reported; nested dissection takes most of the time.
 _STEPS = 100

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.backends.task import Progress
 from kleene.graph.no_path import no_path
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
@@ -17,7 +17,6 @@ from kleene.system.machine import threads_for
 __all__ = ["nearest_labels"]
 
 Array = NDArray[Any]
-Progress = Callable[[int, int], object]
 
 
 def nearest_labels(
