@@ -4,15 +4,14 @@ Of the native core (comparisons, logical operators, bounds by one, minima) and o
 prove results (the same, and constants, calls, arithmetic). All mutants are in one build; a choice
 at run time makes one of them real. See `cpp`, `python` and `server`.
 
-A mutant that computes the same, only slower or faster, cannot be killed. Those that were looked at
-are listed in ``torture/mutation_survivors.toml``, with the reason; they count as explained. All
-others must be killed, up to the rate that is promised.
+A mutant that computes the same, only slower or faster, cannot be killed. Where that was looked at,
+a comment at the line says why (see `explained`), and the mutant counts as explained. All others
+must be killed, up to the rate that is promised.
 """
 
 from __future__ import annotations
 
 import ctypes.util
-import fnmatch
 import hashlib
 import json
 import os
@@ -20,7 +19,6 @@ import random
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +26,12 @@ from typing import Any
 
 from torture.campaign import Budget, Outcome
 from torture.mutation import native, python
+from torture.mutation.explained import Explanations
 from torture.mutation.sites import Mutant
 
 __all__ = ["PROOFS", "Mutants", "Verdict", "core_mutants", "proof_mutants", "run", "verdicts"]
 
 ROOT = Path(__file__).resolve().parents[2]
-SURVIVORS = ROOT / "torture" / "mutation_survivors.toml"
 
 #: The share of the mutants that tests must kill, those not counted that no test can kill.
 PROMISED = 0.95
@@ -187,7 +185,8 @@ def _run_proofs(budget: Budget, seconds: float) -> Outcome:
         left = until - time.monotonic()
         if left < min(SECONDS_FOR_A_PROOF, 0.9 * seconds):
             break
-        mutants, explanations = proof_mutants(proof), _Explanations(SURVIVORS)
+        mutants = proof_mutants(proof)
+        explanations = Explanations(ROOT, mutants.all)
         open_ = [mutant for mutant in mutants.all if explanations.of(mutant) is None]
         order = random.Random(budget.seed).sample(open_, len(open_))
         seen, missed = verdicts(mutants, order, left, budget.jobs)
@@ -288,7 +287,7 @@ def verdicts(
     (folder / "modules.json").write_text(json.dumps(mutants.modules))
     _run_server(folder, mutants.tests)
     rows = [json.loads(line) for line in results.read_text().splitlines()]
-    explanations = _Explanations(SURVIVORS)
+    explanations = Explanations(ROOT, mutants.all)
     found = [
         Verdict(mutant, row["verdict"], explanations.of(mutant), row.get("by"))
         for row in rows
@@ -345,22 +344,3 @@ def _report(found: list[Verdict], name: str) -> None:
         reason = f" by {one.by}" if one.by else f" ({one.explanation or 'NOT EXPLAINED'})"
         lines.append(f"{one.verdict}: {one.mutant}{reason}")
     (ROOT / "build" / "mutants" / f"report-{name}.txt").write_text("\n".join(lines) + "\n")
-
-
-class _Explanations:
-    """The reviewed list of mutants that compute the same."""
-
-    def __init__(self, path: Path) -> None:
-        self.rows: list[dict[str, Any]] = tomllib.loads(path.read_text())["survivor"]
-
-    def of(self, mutant: Mutant) -> str | None:
-        """Return why the mutant cannot be killed, None if it should be."""
-        for row in self.rows:
-            change = row.get("change")
-            if (
-                fnmatch.fnmatch(mutant.file, row["file"])
-                and row["text"] in mutant.text
-                and (change is None or mutant.change.startswith(change))
-            ):
-                return str(row["why"])
-        return None

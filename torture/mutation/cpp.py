@@ -167,7 +167,7 @@ class _File:
             return None
         column = token.begin - self.text.rfind("\n", 0, token.begin)
         text, number = self.lines[line - 1].strip(), self.rewriter.count
-        mutant = Mutant(number, self.name, line, text, f"{change} at {column}")
+        mutant = Mutant(number, self.name, line, column, text, change)
         self.rewriter.mutants.append(mutant)
         return number
 

@@ -64,7 +64,7 @@ class _Mutator(ast.NodeTransformer):
         line, column = node.lineno, node.col_offset + 1  # type: ignore[attr-defined]
         number = self.first + len(self.mutants)
         text = self.lines[line - 1].strip()
-        self.mutants.append(Mutant(number, self.file, line, text, f"{change} at {column}"))
+        self.mutants.append(Mutant(number, self.file, line, column, text, change))
         call = ast.Call(ast.Name("_chosen", ast.Load()), [ast.Constant(number)], [])
         return ast.copy_location(call, node)
 
@@ -102,12 +102,11 @@ class _Mutator(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         if not self.inside or len(node.ops) != 1:
             return self.generic_visit(node)
-        name = type(node.ops[0])
         changed: list[tuple[str, ast.expr]] = []
-        for other in _COMPARISONS[name]:
+        for other in _COMPARISONS[type(node.ops[0])]:
             copied = copy.deepcopy(node)
             copied.ops = [other()]
-            changed.append((f"{name.__name__} to {other.__name__}", copied))
+            changed.append((f"{_written(node.ops[0])} to {_written(other())}", copied))
         return self.choice(node, changed)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -116,7 +115,7 @@ class _Mutator(ast.NodeTransformer):
             return self.generic_visit(node)
         copied = copy.deepcopy(node)
         copied.op = other()
-        return self.choice(node, [(f"{type(node.op).__name__} to {other.__name__}", copied)])
+        return self.choice(node, [(f"{_written(node.op)} to {_written(other())}", copied)])
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         other = _OPERATORS.get(type(node.op))
@@ -125,7 +124,7 @@ class _Mutator(ast.NodeTransformer):
         if not self.inside or other is None or _textual(node.value):
             return visited
         copied.op = other()
-        test = self.chosen(node, f"{type(node.op).__name__}= to {other.__name__}=")
+        test = self.chosen(node, f"{_written(node.op)}= to {_written(other())}=")
         return ast.If(test, [copied], [visited])  # type: ignore[list-item]
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
@@ -140,7 +139,7 @@ class _Mutator(ast.NodeTransformer):
         if not self.inside or isinstance(node.op, ast.UAdd):
             return self.generic_visit(node)
         operand = copy.deepcopy(node.operand)
-        return self.choice(node, [(f"{type(node.op).__name__} removed", operand)])
+        return self.choice(node, [(f"{_written(node.op)} removed", operand)])
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if not self.inside:
@@ -193,6 +192,19 @@ class _Mutator(ast.NodeTransformer):
         if not self.inside or not isinstance(node.targets[0], ast.Subscript):
             return visited
         return ast.If(self.chosen(node, "assignment removed"), [ast.Pass()], [visited])  # type: ignore[list-item]
+
+
+def _written(operator: ast.cmpop | ast.operator | ast.unaryop) -> str:
+    """Return an operator as it is written in a source."""
+    x = ast.Name("x", ast.Load())
+    node: ast.expr
+    if isinstance(operator, ast.cmpop):
+        node = ast.Compare(x, [operator], [x])
+    elif isinstance(operator, ast.operator):
+        node = ast.BinOp(x, operator, x)
+    else:
+        node = ast.UnaryOp(operator, x)
+    return ast.unparse(node).strip("x ")
 
 
 def _textual(node: ast.AST) -> bool:

@@ -14,8 +14,9 @@ class Mutant:
     number: int
     file: str  # below the root of the repository
     line: int
+    column: int
     text: str  # the line, without indentation
-    change: str  # as in "< to <=", with the column where a line has several
+    change: str  # as in "< to <="
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.change} in `{self.text}`"
+        return f"{self.file}:{self.line}:{self.column}: {self.change} in `{self.text}`"

@@ -36,6 +36,7 @@ struct Workspace {
 // An array of at least `size` entries, not initialised.
 template <class T>
 T* room(std::vector<T>& memory, std::int64_t size) {
+  // untestable (< to <=): resized to the size that it has
   if (memory.size() < static_cast<std::size_t>(size)) memory.resize(static_cast<std::size_t>(size));
   return memory.data();
 }
@@ -106,6 +107,7 @@ void count_hops_in_words(Workspace& work) {
       std::memcpy(counts[v] + 8 * e, &sum, 8);
     }
   };
+  // untestable (< to <=): one set more, which is not read
   for (std::int64_t v = 0; v < n; ++v) reached[v] = Word{1} << v;
   for (Word gained = 1; gained != 0;) {
     std::copy(reached, reached + n, before);
@@ -215,6 +217,7 @@ void write_paths(const Workspace& work, bool weighted, std::int64_t side, std::i
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
       const std::int64_t pair = i * n + j;
+      // untestable (< to <=): only a vertex itself is at zero hops, along a path of no arcs
       if (weighted ? work.lengths.data()[pair] == kNoLength : work.hops.data()[pair] < 0) continue;
       std::int64_t* path = paths + (i * side + j) * steps;
       std::int64_t v = i;
@@ -259,6 +262,7 @@ void encode_one(const SmallGraphs& graphs, std::int64_t g, const Tables<T>& tabl
   if (weighted) {
     paths ? add_lengths<true>(work, check_cancelled) : add_lengths<false>(work, check_cancelled);
   } else {
+    // untestable (<= to <): sets of one word give the same
     work.n <= kBits ? count_hops_in_words(work) : count_hops_in_sets(work, check_cancelled);
     if (paths) choose_next(work);
   }
@@ -289,6 +293,7 @@ std::int64_t encode_distances(const SmallGraphs& graphs, const Tables<T>& tables
         continue;
       }
       std::int64_t known = bad.load();
+      // untestable (< to <=): the same arc again
       while (wrong < known && !bad.compare_exchange_weak(known, wrong)) {
       }
     }

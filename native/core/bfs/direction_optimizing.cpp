@@ -101,9 +101,11 @@ class Search {
     pulled_ = pulling_;
     if (pulled_) {
       std::swap(front_, next_front_);
+      // untestable: pushing and pulling visit the same vertices
       pulling_ = size_ >= before || size_ > outgoing_.n / kBeta;
     } else {
       std::swap(frontier_, next_);
+      // untestable: pushing and pulling visit the same vertices
       pulling_ = incoming_.neighbors != nullptr && arcs_ > unexplored_ / kAlpha &&
                  arcs_ > outgoing_.n / kGamma;
     }
@@ -133,11 +135,13 @@ class Search {
     const std::int64_t least = thread == 0 ? 1 : 2 * grain;
     LocalQueue<Id>& own = frontier_[thread];
     push_pieces(own, thread, [&] { return own.left.take(grain); });
+    // untestable (< to <=): its own queue again, in which nothing is left
     for (std::size_t k = 1; k < frontier_.size(); ++k) {
       LocalQueue<Id>& other = frontier_[(thread + k) % frontier_.size()];
       push_pieces(other, thread, [&] { return other.left.steal(shares, grain, least); });
     }
     LocalQueue<Id>& next = next_[thread];
+    // untestable (= 0 to = 1): arcs only decide on the direction and the threads
     for (std::int64_t i = 0; i < next.size; ++i) next.arcs += outgoing_.degree(next.queue[i]);
   }
 

@@ -43,6 +43,7 @@ class SharedQueue {
 // Claims an unvisited vertex for the calling thread.
 template <class Id>
 bool claim(const ResultRow<Id, Id>& row, Id v, Id depth, Id predecessor) {
+  // untestable (>= to >): the compare-and-swap below does not take the source either
   if (relaxed_load(row.distances[v]) >= 0) return false;
   Id unvisited = -1;
   if (!std::atomic_ref<Id>(row.distances[v])

@@ -11,7 +11,7 @@ template <class Id, auto kSearch>
 void each_source(const Problem<Id>& problem, const ResultRows<Id, Id>& rows, Id /*no_path*/,
                  int threads, Monitor& monitor) {
   const std::int64_t n = problem.outgoing.n;
-  const bool shared = rows.count >= 2 * threads;
+  const bool shared = rows.count >= 2 * threads;  // untestable: how threads share the searches
   const int each = shared ? 1 : threads;
   parallel_each(rows.count, shared ? threads : 1, monitor, [&](std::int64_t i, Monitor& own) {
     Problem<Id> from = problem;

@@ -102,6 +102,7 @@ class Batch {
       if (depth == stop_.limit || all_settled(settled_targets)) return depth;
       depth_ = depth + 1;
       const std::int64_t arcs = frontier_arcs();
+      // untestable (> to >=, > to <=): pushing and pulling visit the same vertices
       if (incoming_.neighbors != nullptr && arcs * kPullFactor > outgoing_.count()) {
         pull();
       } else {
@@ -219,6 +220,7 @@ class Batch {
 template <class Body>
 void with_batch_width(std::int64_t count, int threads, Body&& body) {
   const std::int64_t each = (count + threads - 1) / threads;
+  // untestable below: any width is right
   if (each > 256) {
     body.template operator()<8>();
   } else if (each > 128) {

@@ -65,6 +65,7 @@ class BlockRows {
         multiplier(group, k)[i] = factor(*entry, vertex + k);
       }
     };
+    // untestable (< to <=): a group more, of no vertices
     for (std::int64_t q = 0; q * height_ < size; ++q) {
       const std::int64_t from = q * height_, to = std::min(from + height_, size);
       const std::int64_t own_begin = strip_of(from), own_end = strip_of(to - 1) + 1;
@@ -94,6 +95,7 @@ class BlockRows {
          std::min(end * width_, matrix_.stride()));
     for (std::int64_t s = begin; s < end; ++s) {
       const Entries entries = strip(round, s);
+      // untestable (< to <=): a group more, of no vertices
       for (std::int64_t q = 0; q * height_ < size; ++q) {
         const std::int64_t from = q * height_, to = std::min(from + height_, size);
         close_group(entries, q, to - from);

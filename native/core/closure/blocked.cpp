@@ -24,12 +24,14 @@ class Blocked {
 
   bool run() {
     run_team(threads_, monitor_, [&](Team::Worker& worker) {
+      // untestable (< to <=): a round more, of no vertices
       for (std::int64_t k = 0; k < blocks_; ++k) {
         if (worker.is_leader() && !update(k, k, k)) cycle_ = true;
         worker.barrier();
         if (cycle_) return;
         share(worker, 2 * blocks_, [&](std::int64_t at) {
           const std::int64_t other = at / 2;
+          // untestable (== to !=): the two updates in the other order
           if (other != k) at % 2 == 0 ? update(k, other, k) : update(other, k, k);
         });
         worker.barrier();
@@ -51,6 +53,7 @@ class Blocked {
 
   template <class Body>
   void share(Team::Worker& worker, std::int64_t count, Body&& body) {
+    // untestable (< to <=): the block behind the last has no rows
     for (std::int64_t at = worker.thread(); at < count; at += worker.threads()) {
       body(at);
       if (monitor_.cancelled()) throw Cancelled{};
@@ -64,6 +67,7 @@ class Blocked {
     const std::int64_t begin = bj * block_, count = end(bj) - begin;
     const bool paths = matrix_.predecessors != nullptr;
     for (std::int64_t k = bk * block_; k < end(bk); ++k) {
+      // untestable (first && to ||): no cycle is left for other blocks to find
       if (bi == bk && bj == bk && !P::passable(matrix_.row(k)[k])) return false;
       const T* const b = matrix_.row(k) + begin;
       const std::int32_t* const b_predecessors =

@@ -30,6 +30,7 @@ bool square(const Matrix<T>& from, const Matrix<T>& to, int threads, Monitor& mo
     std::copy_n(from.row(begin), (end - begin) * n, to.row(begin));
     if (paths)
       std::copy_n(from.predecessor_row(begin), (end - begin) * n, to.predecessor_row(begin));
+    // untestable (< to <=): a block more, of no vertices
     for (std::int64_t inner = 0; inner < n; inner += kInner) {
       for (std::int64_t i = begin; i < end; ++i) {
         for (std::int64_t k = inner; k < std::min(inner + kInner, n); ++k) {
@@ -60,9 +61,11 @@ bool min_plus(const Matrix<T>& matrix, const Options& options, Monitor& monitor)
       if (!P::passable(now.row(k)[k])) return false;
     }
     // In spite of rounding, paths of n - 1 arcs are all there are.
+    // untestable (>= to >): a further square improves nothing
     if (arcs >= 2 * n || !square(now, next, options.threads, monitor)) break;
     std::swap(now, next);
   }
+  // untestable (!= to ==): the last square improved nothing, so both matrices are equal
   if (now.values != matrix.values) {
     std::copy_n(now.values, n * n, matrix.values);
     if (matrix.predecessors != nullptr) std::copy_n(now.predecessors, n * n, matrix.predecessors);

@@ -66,6 +66,7 @@ double slack(Semiring semiring, T value, T weight, T held) {
 struct Candidate {
   double slack;
   std::int32_t vertex, predecessor;
+  // untestable (> to >=): the order of equal slacks
   bool operator<(const Candidate& other) const { return slack > other.slack; }  // the least on top
 };
 
@@ -108,6 +109,7 @@ void reattach(const ResultTrees<T>& result, const bool* detached, Semiring semir
         const auto enter = [&](std::int32_t u, std::int32_t v, T weight, double so_far) {
           candidates.push({std::max(so_far, slack(semiring, values[u], weight, values[v])), v, u});
         };
+        // untestable (< to <=): reads one state too many, which is seldom kDetached
         for (std::int32_t v = 0; v < result.n; ++v) {
           if (states[v] != kDetached) continue;
           for (std::int64_t arc = incoming.offsets[v]; arc < incoming.offsets[v + 1]; ++arc) {

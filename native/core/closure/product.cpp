@@ -56,11 +56,11 @@ void extend_ends(const T* values, std::int64_t count, T no_path, Ends<T>& ends) 
     const T below = value == no_path ? low[lane] : value;
     const T above = value == no_path ? high[lane] : value;
     low[lane] = below < low[lane] ? below : low[lane];
-    high[lane] = above > high[lane] ? above : high[lane];
+    high[lane] = above > high[lane] ? above : high[lane];  // untestable (> to >=): equal values
     nan[lane] |= value != value ? Flag{1} : Flag{0};
   };
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanes <= count; i += kLanes) {  // untestable (<= to <): the next loop takes the rest
     for (std::int64_t lane = 0; lane < kLanes; ++lane) extend(values[i + lane], lane);
   }
   for (; i < count; ++i) extend(values[i], 0);
@@ -97,6 +97,7 @@ void multiply(const ProductOf<T>& product, const Options& options, Monitor& moni
   run_team(threads, monitor, [&](Team::Worker& worker) {
     AlignedBuffer<T> packed(rows.packed_size(kRows));
     CancelCheck check(monitor, worker.thread());
+    // untestable (< to <=): a block more, of no depth
     for (std::int64_t first = 0; first < product.depth; first += kBlock) {
       const std::int64_t depth = std::min(kBlock, product.depth - first);
       worker.loop(strips, chunk, [&](std::int64_t begin, std::int64_t end) {

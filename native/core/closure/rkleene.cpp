@@ -59,6 +59,7 @@ template <class T>
 class Quadtree {
  public:
   explicit Quadtree(const Matrix<T>& matrix) : matrix_(matrix) {
+    // untestable (< to <=): twice as many tiles, of half the side
     while (tiles_ * kTile < matrix.n) tiles_ *= 2;
     side_ = (matrix.n + tiles_ - 1) / tiles_;
     values_ = Buffer<T>(tiles_ * tiles_ * side_ * side_);
@@ -84,6 +85,7 @@ class Quadtree {
   template <class Move>
   void copy(Move&& move) {
     for (std::int64_t row = 0; row < matrix_.n; ++row) {
+      // untestable (< to <=): a piece more, of no columns
       for (std::int64_t column = 0; column < matrix_.n; column += side_) {
         const Tile<T> to = tile(row / side_, column / side_);
         const std::int64_t at = row % side_ * side_, count = std::min(side_, matrix_.n - column);

@@ -179,6 +179,7 @@ class RowProduct {
     // a part of the panel that stays in the second cache serves all groups.
     for (std::int64_t part = 0; part < strips; part += part_) {
       const std::int64_t part_end = std::min(part + part_, strips);
+      // untestable (< to <=): a tile more, of no rows
       for (std::int64_t group = 0; group < groups; ++group) {
         for (std::int64_t s = part; s < part_end; ++s) {
           update_tile(to, begin + group * height, end, s * tiles_.width, columns, depth,
@@ -213,6 +214,7 @@ class RowProduct {
                    std::int64_t column_end, std::int64_t depth, const T* a, Entries<T> b) const {
     const std::int64_t width = tiles_.width;
     const Entries<T> c = to.row(row).at(column);
+    // untestable (<= to <): a tile that just fits is computed in a copy
     if (row + tiles_.height <= row_end && column + width <= column_end) {
       tiles_.multiply(depth, a, b, c, to.stride);
       return;
@@ -223,6 +225,7 @@ class RowProduct {
     std::int32_t predecessors[kTileEntries];
     const Entries<T> edge{values, tiles_.paths ? predecessors : nullptr};
     std::fill_n(values, tiles_.height * width, zero_);
+    // untestable: entries across the edge are dropped
     if (tiles_.paths) std::fill_n(predecessors, tiles_.height * width, -1);
     const auto copy = [&](Entries<T> from, std::int64_t from_stride, Entries<T> into,
                           std::int64_t into_stride) {

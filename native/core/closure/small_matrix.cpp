@@ -45,6 +45,7 @@ bool make_lengths(const SmallMatrix& matrix, bool unit, bool undirected) {
       }
     }
   }
+  // untestable (= 0 to = 1): row 0 has no column to its left
   for (std::int64_t i = 0; undirected && i < n; ++i) {
     for (std::int64_t j = 0; j < i; ++j) {
       double &a = matrix.values[i * n + j], &b = matrix.values[j * n + i];

@@ -19,12 +19,12 @@ struct Lanes {
 // maximum; one that gets its mask from elsewhere does not.
 template <class V>
 V least(V a, V b) {
-  return a < b ? a : b;
+  return a < b ? a : b;  // untestable (< to <=): equal values
 }
 
 template <class V>
 V greatest(V a, V b) {
-  return a > b ? a : b;
+  return a > b ? a : b;  // untestable (> to >=): equal values
 }
 
 struct MinPlus {

@@ -167,6 +167,7 @@ class Tiled {
     if (task.kind == Task::kRows) {
       const std::int64_t row = task.index * kRows;
       update_rows(matrix_, task.round, row, packed);
+      // untestable (min to max): how much progress is reported
       const std::int64_t depth = std::min(block_, matrix_.rows - task.round * block_);
       monitor_.advance(static_cast<std::uint64_t>(std::min(kRows, matrix_.rows - row) * depth));
     }

@@ -29,7 +29,9 @@ Buffer<std::int64_t> number_by_size(std::int64_t n, Id* component, int threads, 
 
   // 2. Put them in the order of their sizes.
   std::vector<Id> order(sizes.size());
+  // untestable (= 0 to = 1): the first is 0 already
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Id>(i);
+  // untestable (> to >=): components of one vertex are sorted, too, and keep their order
   const auto singles = std::stable_partition(order.begin(), order.end(),
                                              [&](Id number) { return sizes[number] > 1; });
   std::stable_sort(order.begin(), singles, [&](Id a, Id b) { return sizes[a] > sizes[b]; });

@@ -32,6 +32,7 @@ template <class Id>
 Id choose_pivot(const Arcs<Id>& outgoing, const Arcs<Id>& incoming) {
   Id pivot = 0;
   double most = -1;
+  // untestable below (= 0 to = 1, < to >=, > to >=, > to <=): any vertex may be the pivot
   for (std::int64_t v = 0; v < outgoing.n; ++v) {
     const auto id = static_cast<Id>(v);
     const double product =
@@ -62,7 +63,9 @@ void assign_around_pivot(const Arcs<Id>& outgoing, const Arcs<Id>& incoming, Id*
   reach(outgoing, incoming, from_pivot);
   reach(incoming, outgoing, to_pivot);
   parallel_for(n, 1 << 14, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
+    // untestable (< to >=): Tarjan's algorithm finds this component, too
     for (std::int64_t v = begin; v < end; ++v) {
+      // untestable (>= to >): the pivot represents itself in Tarjan's algorithm, too
       if (from_pivot[v] >= 0 && to_pivot[v] >= 0) component[v] = pivot;
     }
   });
@@ -96,6 +99,7 @@ void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monito
     stack[top++] = v;
     if (visited % 4096 == 0) monitor.poll();
   };
+  // untestable (< to <=): reads one entry too many, which is seldom kUnassigned
   for (std::int64_t start = 0; start < arcs.n; ++start) {
     if (low[start] != 0) continue;
     enter(static_cast<Id>(start));

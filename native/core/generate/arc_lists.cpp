@@ -136,6 +136,7 @@ ArcList<Id> small_world_edges(std::int64_t n, std::int64_t reach, std::uint64_t 
       kept.clear();
       for (std::int64_t distance = 0; distance < reach; ++distance) {
         const auto bits = drops[static_cast<std::uint64_t>(v * reach + distance)];
+        // untestable (>= to >): equal once in 2^64 draws
         if (bits >= rewire) kept.push_back(static_cast<Id>(distance));
       }
       const std::int64_t owned = v < n / 2 ? n / 2 : (n - 1) / 2;

@@ -46,7 +46,7 @@ constexpr int kBiasBits = 16;
 std::int64_t heads(std::int64_t coins, std::uint32_t bias, const Stream& draws) {
   std::int64_t count = 0;
   std::uint64_t draw = 0;
-  for (; coins > 0; coins -= 64) {
+  for (; coins > 0; coins -= 64) {  // untestable (> to >=): a word of no coins
     std::uint64_t word = 0;
     for (int bit = std::countr_zero(bias); bit < kBiasBits; ++bit) {
       const std::uint64_t random = draws[draw++];
@@ -77,6 +77,7 @@ std::vector<std::int64_t> tossed_slots(std::int64_t n, std::int64_t wanted, std:
   for (std::uint64_t draw = 0; excess != 0; ++draw) {
     // Which slots of a vertex are taken does not matter: let it be the first.
     const auto slot = static_cast<std::int64_t>(below(stream[draw], slots));
+    // untestable below (> to >=): the loop ends where the excess is zero
     const std::int64_t v = slot / cap, change = excess > 0 ? -1 : 1;
     const bool is_taken = slot % cap < taken[v];
     if (is_taken != (excess > 0)) continue;
@@ -87,6 +88,7 @@ std::vector<std::int64_t> tossed_slots(std::int64_t n, std::int64_t wanted, std:
 }
 
 bool tosses(std::int64_t n, std::int64_t wanted, std::int64_t cap) {
+  // untestable (< to <=): both ways draw from the same distribution
   return n * cap / kTossed < wanted;
 }
 
@@ -94,6 +96,7 @@ bool tosses(std::int64_t n, std::int64_t wanted, std::int64_t cap) {
 // graph. The arcs take a random set of slots, or leave one free.
 std::vector<std::int64_t> slot_degrees(std::int64_t n, std::int64_t arcs, std::int64_t cap,
                                        std::uint64_t seed, int threads, Monitor& monitor) {
+  // untestable (min to max): only the total that progress is shown against
   const std::int64_t wanted = std::min(arcs, n * cap - arcs);
   if (wanted == 0) return std::vector(static_cast<std::size_t>(n), arcs == 0 ? 0 : cap);
   const auto slots = tosses(n, wanted, cap) ? tossed_slots : named_slots;
@@ -137,7 +140,7 @@ template <class Id>
 std::vector<Id> random_order(std::int64_t n, const Stream& stream) {
   std::vector<Id> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), Id{0});
-  for (std::int64_t i = n - 1; i > 1; --i) {
+  for (std::int64_t i = n - 1; i > 1; --i) {  // untestable (> to >=): swaps vertex 1 with itself
     std::swap(order[i], order[1 + below(stream[static_cast<std::uint64_t>(i)], i)]);
   }
   return order;
@@ -152,11 +155,13 @@ Tree<Id> random_tree(std::vector<std::int64_t>& degrees, std::uint64_t seed, Mon
   const std::vector<Id> order = random_order<Id>(n, stream);
   rotate_to_tree_order(degrees);
   const std::vector<std::int64_t> rotated = degrees;
+  // untestable (= 0 to = 1): vertex 0 is the first, and has its degree already
   for (std::int64_t i = 0; i < n; ++i) degrees[order[i]] = rotated[i];
 
   std::vector<Id> parents(order.size());
   std::vector<Id> open;  // joined, with arcs left
   std::vector<std::int64_t> left = degrees;
+  // untestable (second > to >=): the first degree is zero only where there is no other vertex
   if (n > 0 && left[0] > 0) open.push_back(0);
   Tree<Id> tree{std::vector<std::int64_t>(order.size() + 1), std::vector<Id>(order.size())};
   for (std::int64_t i = 1; i < n; ++i) {
@@ -204,6 +209,7 @@ Csr<Id, NoWeight> capped_rows(std::int64_t n, std::int64_t arcs, std::int64_t ca
       const Id v = static_cast<Id>(row);
       required.clear();
       if (connected) {
+        // untestable (> to >=): no vertex is its own child
         for (const Id child : tree.of(row)) required.push_back(child - (child > v));
       }
       Id* out = csr.neighbors.data() + csr.offsets[row];

@@ -38,6 +38,7 @@ struct RmatStep {
 
   unsigned outcome(std::uint64_t draw) const {
     const unsigned cell = draw % kOutcomes;
+    // untestable (< to <=): equal once in 2^56 draws
     const bool kept = draw / kOutcomes < own[cell];
     return kept ? cell : static_cast<unsigned>(alias[cell]);
   }

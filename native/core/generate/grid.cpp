@@ -24,6 +24,7 @@ std::vector<Step> steps_of(const GridShape& shape) {
     for (int row = -1; row <= 1; ++row) {
       for (int column = -1; column <= 1; ++column) {
         const int moves = (layer != 0) + (row != 0) + (column != 0);
+        // untestable (> to >=): a single move is let pass before
         if (moves == 1 || (moves > 1 && shape.diagonals)) steps.push_back({layer, row, column});
       }
     }
@@ -41,6 +42,7 @@ Csr<Id, NoWeight> grid_rows(const GridShape& shape, std::uint64_t drop, std::uin
   const auto inside = [](std::int64_t i, std::int64_t count) { return i >= 0 && i < count; };
   const std::int64_t n = shape.layers * shape.rows * shape.columns;
   const auto kept = [&](std::int64_t v, std::int64_t u) {
+    // untestable (>= to >): equal once in 2^64 arcs
     return drop == 0 || arc_bits(drops, n, v, u, !shape.directed) >= drop;
   };
 

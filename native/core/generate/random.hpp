@@ -75,6 +75,7 @@ class Stream {
 // The random bits of an arc of a graph of n vertices; with `symmetric` its opposite has the same.
 inline std::uint64_t arc_bits(const Stream& stream, std::int64_t n, std::int64_t source,
                               std::int64_t target, bool symmetric) {
+  // untestable (< to <=): swaps equal vertices
   if (symmetric && target < source) std::swap(source, target);
   return stream[static_cast<std::uint64_t>(source) * static_cast<std::uint64_t>(n) +
                 static_cast<std::uint64_t>(target)];
@@ -93,6 +94,7 @@ class Shuffle {
       : count_(count), rows_(side(count)), columns_((count + rows_ - 1) / rows_) {
     // Short sides mix slowly: with a few values in each, six rounds leave some outcomes twice as
     // likely as others.
+    // untestable (second < to <=): how often exactly kSmall items are mixed
     for (std::uint64_t i = 0; i < (count < kSmall ? 24 : 6); ++i)
       rounds_.push_back(stream.branch(i));
   }

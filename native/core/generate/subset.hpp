@@ -23,6 +23,7 @@ class SubsetSampler {
   // distinct members `required`.
   void sample(std::int64_t universe, std::int64_t size, std::span<const Id> required,
               const Stream& draws, Id* out) {
+    // untestable (> to >=): both ways draw from the same distribution
     if (size > universe / kWord) {
       sample_by_bitmap(universe, size, required, draws, out);
     } else {
@@ -53,6 +54,7 @@ class SubsetSampler {
     bits_.assign(static_cast<std::size_t>((universe + kWord - 1) / kWord), 0);
     for (const Id member : required) insert(member);
     const std::int64_t wanted = size - std::ssize(required), unwanted = universe - size;
+    // untestable (< to <=): which of two equal halves is drawn
     const bool inverted = unwanted < wanted;
     const auto bound = static_cast<std::uint64_t>(universe);
     std::int64_t left = std::min(wanted, unwanted);

@@ -26,6 +26,7 @@ struct Arcs {
   const Id* neighbors = nullptr;
   const Weight* weights = nullptr;  // of the arcs; null for NoWeight
 
+  // untestable: a degree says how much work there is, and lets LLP raise bounds faster
   std::int64_t degree(Id v) const { return offsets[v + 1] - offsets[v]; }
   std::int64_t count() const { return offsets[n]; }
 };

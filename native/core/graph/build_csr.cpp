@@ -96,6 +96,8 @@ struct TailBuckets {
 
   TailBuckets(std::int64_t n, std::int64_t arcs) {
     const std::int64_t wanted = std::clamp<std::int64_t>(arcs / kBucketArcs, 1, kMostBuckets);
+    // untestable (+ 1 to + 0): a bucket more than wanted
+    // untestable (< to <=): differs for more than 2^32 vertices
     while ((n >> shift) + 1 > wanted && shift < 32) ++shift;  // a tail in a bucket has 32 bits
     count = (n >> shift) + 1;
   }
@@ -208,6 +210,7 @@ BucketedArcs<Id, Weight> partition_arcs(std::int64_t n, std::int64_t arcs, const
       if constexpr (kWeighted<Weight>) bucketed.weights[at] = weight;
     });
   });
+  // untestable (|| to &&): another thread must change the arrays between two passes
   if (changed || fault.any() || cursors != ends) throw BadArc{Fault::kChanged, 0};
   return bucketed;
 }
@@ -308,6 +311,7 @@ bool is_canonical(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor) {
         bool bad = u < 0 || static_cast<std::int64_t>(u) >= n;
         if constexpr (kWeighted<Weight>) bad = bad || refused(weights[i]);
         if (bad) return fault.note(i);
+        // untestable (|| to &&): rows that are in order are sorted again
         const bool in_order = i == offsets[v] || neighbors[i - 1] < u;
         Weight weight{};
         if constexpr (kWeighted<Weight>) weight = weights[i];

@@ -37,6 +37,7 @@ std::vector<std::int64_t> even_cuts(std::int64_t n, const std::int64_t* offsets,
   std::vector<std::int64_t> cuts{0};
   for (int run = 1; run < runs; ++run) {
     const std::int64_t* at = std::lower_bound(offsets, offsets + n, offsets[n] / runs * run);
+    // untestable (max to min): all rows in the last run, for one thread
     cuts.push_back(std::max<std::int64_t>(cuts.back(), at - offsets));
   }
   cuts.push_back(n);
@@ -58,6 +59,7 @@ void merge_rows(const Id* a, std::int64_t i, std::int64_t i_end, [[maybe_unused]
       ++j;
     } else {
       bool first = true;
+      // untestable (< to <=): which of two equal weights is taken
       if constexpr (kWeighted<Weight>) first = !(bw[j] < aw[i]);
       put(a[i], first, first ? i : j);
       ++i, ++j;
@@ -85,6 +87,7 @@ bool is_symmetric(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor) {
   parallel_for(runs, 1, runs, monitor, [&](std::int64_t run, std::int64_t, int) {
     const auto first = static_cast<Id>(cuts[run]);
     std::vector<std::int64_t> cursors(offsets, offsets + n);
+    // untestable (> to >=): finds where the cursors are already
     for (std::int64_t v = first; first > 0 && v < n; ++v) {
       const Id* const row = neighbors + offsets[v];
       cursors[v] = std::lower_bound(row, neighbors + offsets[v + 1], first) - neighbors;
@@ -94,6 +97,7 @@ bool is_symmetric(const Arcs<Id, Weight>& arcs, int threads, Monitor& monitor) {
       for (std::int64_t i = offsets[u]; i < offsets[u + 1]; ++i) {
         const Id v = neighbors[i];
         more += (v > u) - (v < u);
+        // untestable (<= to <): a loop is its own twin, and the cursor is at it
         if (v <= u) continue;
         const std::int64_t twin = cursors[v]++;
         bool same = twin < offsets[v + 1] && neighbors[twin] == u;
@@ -187,7 +191,7 @@ Csr<std::int32_t, double> csr_from_matrix(std::int64_t n, const double* matrix, 
   const auto is_arc = [](double w) { return w != 0 && std::isfinite(w); };
   const auto keeps_loop = [&](std::int64_t v) {
     const double w = matrix[v * n + v];
-    return loops && is_arc(w) && w < 0;
+    return loops && is_arc(w) && w < 0;  // untestable (< to <=): zero is no arc
   };
   Csr<std::int32_t, double> csr{Buffer<std::int64_t>(n + 1), {}, {}};
   parallel_for(n, grain, threads, monitor, [&](std::int64_t begin, std::int64_t end, int) {
@@ -206,6 +210,7 @@ Csr<std::int32_t, double> csr_from_matrix(std::int64_t n, const double* matrix, 
       std::int64_t at = csr.offsets[v];
       for (std::int64_t u = 0; u < n; ++u) {
         const double weight = row[u];
+        // untestable (< to <=): zero is no arc
         if (!is_arc(weight) || (u == v && !(loops && weight < 0))) continue;
         if (at == csr.offsets[v + 1]) changed = true;
         if (changed) return;

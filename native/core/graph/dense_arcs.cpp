@@ -26,6 +26,7 @@ template <class T>
 Magnitude<T> magnitude(T weight) {
   if constexpr (std::is_floating_point_v<T>) return std::abs(weight);
   const auto bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(weight));
+  // untestable (< to <=): zero has one magnitude
   return static_cast<Magnitude<T>>(weight < 0 ? 0 - bits : bits);
 }
 
@@ -70,12 +71,13 @@ DenseSummary<T> dense_canonical(const T* entries, std::int64_t n, std::optional<
       own.highest = std::max(own.highest, entry);
       heavy = std::max(heavy, magnitude(entry));
     }
-    if (!(row[u] < 0)) row[u] = 0;
+    if (!(row[u] < 0)) row[u] = 0;  // untestable (< to <=): zero stays zero
     degrees[u] = arcs;
     heaviest[u] = heavy;
     const std::lock_guard lock(guard);
     whole.lowest = std::min(whole.lowest, own.lowest);
     whole.highest = std::max(whole.highest, own.highest);
+    // untestable (second < to <=): no two rows share an entry
     if (own.bad >= 0 && (whole.bad < 0 || own.bad < whole.bad)) whole.bad = own.bad;
   });
   return whole;

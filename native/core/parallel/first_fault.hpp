@@ -12,6 +12,7 @@ class FirstFault {
  public:
   void note(std::int64_t position) {
     std::int64_t seen = position_.load(std::memory_order_relaxed);
+    // untestable (< to <=): the same position again
     while (position < seen && !position_.compare_exchange_weak(seen, position)) {
     }
   }

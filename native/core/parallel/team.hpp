@@ -44,6 +44,7 @@ class Barrier {
       phase_.store(phase + 1, std::memory_order_release);
       return;
     }
+    // untestable below (= 0 to = 1, < to <=, < to >=): how long a thread spins before it yields
     for (int spins = 0; phase_.load(std::memory_order_acquire) == phase; ++spins) {
       if (spins < kSpinsBeforeYield) continue;
       if (monitor_.cancelled()) throw Cancelled{};
@@ -84,6 +85,7 @@ class Team {
       std::atomic<std::int64_t>& next = team_.next_[turn_];
       turn_ = 1 - turn_;
       if (is_leader()) team_.next_[turn_].store(0, std::memory_order_relaxed);
+      // untestable (< to <=): a piece of no items
       for (std::int64_t begin; (begin = take(next, grain)) < count;) {
         const std::int64_t end = std::min(begin + grain, count);
         body(begin, end);
@@ -101,12 +103,14 @@ class Team {
     // So many more items are done; the leader polls now and then.
     void poll(std::int64_t items) {
       unpolled_ += items;
+      // untestable (< to <=): how often the leader polls
       if (!is_leader() || unpolled_ < kPollEvery) return;
       unpolled_ = 0;
       team_.monitor_.poll();
     }
 
     void barrier() {
+      // untestable (> to >=): a barrier of one thread
       if (team_.threads_ > 1) team_.barrier_.wait();
     }
 
@@ -114,6 +118,7 @@ class Team {
     static constexpr std::int64_t kPollEvery = 1 << 10;  // items; loops may be a single item long
 
     std::int64_t take(std::atomic<std::int64_t>& next, std::int64_t grain) {
+      // untestable (> to >=): an atomic addition by the only thread
       if (team_.threads_ > 1) return next.fetch_add(grain, std::memory_order_relaxed);
       const std::int64_t begin = next.load(std::memory_order_relaxed);  // the only worker
       next.store(begin + grain, std::memory_order_relaxed);

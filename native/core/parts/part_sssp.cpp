@@ -16,6 +16,7 @@ class WindowSearch {
 
   Settled<Slot> run(const Slot* pending, std::int64_t count, CancelCheck check_cancelled) {
     for (std::int64_t at = 0; at < count; ++at) enqueue(pending[at]);
+    // untestable (= 0 to = 1): how often it looks for Ctrl-C
     for (std::int64_t settled = 0; !near_.empty(); ++settled) {
       if (settled % kVerticesPerCheck == 0) check_cancelled();
       const auto [distance, tail] = near_.pop();

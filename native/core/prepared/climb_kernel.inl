@@ -102,6 +102,7 @@ void relax_vector(T from, std::int32_t place, const T* packed, std::uint32_t mas
   auto* const best = reinterpret_cast<Values*>(climb.best + at);
   const Values old = *best;
   constexpr bool kLess = kind == PathKind::kMinPlus || kind == PathKind::kSignedMinPlus;
+  // untestable (< to <=): another of several best paths
   const auto better = kLess ? through < old : through > old;
   *best = better ? through : old;
   if constexpr (kTails) {

@@ -32,6 +32,7 @@ class AncestorTree {
         offsets_(1, 0) {
     const Elimination& elimination = problem.elimination;
     for (std::int64_t j = 0; j < count; ++j) {
+      // untestable (< to <=): climbs on over ancestors that are marked
       for (std::int32_t v = ranks[j]; v >= 0 && numbers_[v] < 0; v = elimination.parents[v]) {
         numbers_[v] = 0;
       }

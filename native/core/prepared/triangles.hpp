@@ -186,6 +186,7 @@ class TriangleRelaxation {
     }
     for (std::int64_t j = begin + 1; j < source.size; j += kChunk) {
       const std::int64_t j_end = std::min<std::int64_t>(j + kChunk, source.size);
+      // untestable (< to <=): a tile of no rows
       for (std::int64_t i = begin; i < end; i += kTileRows) {
         const std::int64_t i_end = std::min<std::int64_t>(i + kTileRows, end);
         if (i_end < j_end) take_chunk(local, s, from, heads, i, i_end, std::max(j, i_end), j_end);

@@ -30,6 +30,7 @@ struct MinPlus {
     if constexpr (std::is_integral_v<T>) {  // "no path" stays so
       T sum;
       if (a == kNoPath<T>) return a;
+      // untestable (< to <=): a sum with zero does not overflow
       if (__builtin_add_overflow(a, w, &sum)) return w < 0 ? kLowest<T> : kNoPath<T>;
       return sum;
     } else {
@@ -99,6 +100,7 @@ void scatter(const MatrixForm<Id, T>& a, const T* x, T* y, int threads, Monitor&
   std::vector<Buffer<T>> own(static_cast<std::size_t>(threads));
   run_team(threads, monitor, [&](Team::Worker& worker) {
     const int thread = worker.thread();
+    // untestable (> to >=): memory that the leader does not use
     if (thread > 0) own[thread] = Buffer<T>(a.n);
     T* sums = thread > 0 ? own[thread].data() : y;
     std::fill(sums, sums + a.n, S::zero());
@@ -153,6 +155,7 @@ void dense(std::int64_t n, const T* weights, T no_arc, const T* x, T* y, int thr
       const std::int64_t split = row[u] == T{0} ? std::clamp(u, begin, end) : end;
       add_row<S>(x[u], row + begin, no_arc, y + begin, split - begin);
       const std::int64_t rest = split == u ? u + 1 : split;
+      // untestable (< to <=): adds along no cells
       if (rest < end) add_row<S>(x[u], row + rest, no_arc, y + rest, end - rest);
     }
   });

@@ -89,7 +89,7 @@ class BellmanFord {
   void relax_pieces(int thread, CancelCheck check_cancelled) {
     for (;;) {
       const std::int64_t at = next_.fetch_add(kPiece, std::memory_order_relaxed);
-      if (at >= size()) return;
+      if (at >= size()) return;  // untestable (>= to >): a piece of no vertices
       const std::int64_t end = std::min(at + kPiece, size());
       for (std::int64_t i = at; i < end; ++i) relax<true>(frontier_[i], local_[thread].vertices);
       check_cancelled();
@@ -99,7 +99,7 @@ class BellmanFord {
   // Runs rounds while they are small. True when there is one to share, false when none is left.
   bool rounds_alone(CancelCheck& check_cancelled) {
     while (!frontier_.empty()) {
-      if (threads_ > 1 && size() > kSmall) {
+      if (threads_ > 1 && size() > kSmall) {  // untestable: whether threads share a round
         next_.store(0, std::memory_order_relaxed);
         return true;
       }
@@ -116,6 +116,7 @@ class BellmanFord {
   void relax(Id u, std::vector<Id>& next) {
     std::atomic_ref(queued_[u]).exchange(0, std::memory_order_acq_rel);
     const Value held = distances_.distance(u);
+    // untestable (< to <=): at half the range, a path went round a cycle already
     if (held < kTooLow) {
       too_low_.store(true, std::memory_order_relaxed);
       return;
@@ -124,6 +125,7 @@ class BellmanFord {
     for (std::int64_t i = arcs_.offsets[u]; i < arcs_.offsets[u + 1]; ++i) {
       const Id v = arcs_.neighbors[i];
       const Value through = distance + summand(lengths_[i]);
+      // untestable (< to <=): lower() compares again, strictly
       if (!(through < distances_.distance(v))) continue;
       if (!distances_.template lower<kShared>(v, through, u)) continue;
       if (std::atomic_ref(queued_[v]).exchange(1, std::memory_order_acq_rel) == 0) {
@@ -136,6 +138,7 @@ class BellmanFord {
   Value summand(Value number) const {
     if constexpr (std::is_integral_v<Value>) return number;
     if (!rising_) return number;
+    // untestable (> to >=): zero stays zero
     return number > 0 ? number * (1 + kRise) : number * (1 - kRise);
   }
 
@@ -143,6 +146,7 @@ class BellmanFord {
   void add_up() {
     std::fill_n(queued_.data(), arcs_.n, char{0});  // marks finished sums
     std::vector<Id> chain;
+    // untestable (< to <=): reads one vertex too many, which seldom looks like one
     for (Id v = 0; v < arcs_.n; ++v) {
       for (Id u = v; row_.predecessors[u] >= 0 && !queued_[u]; u = row_.predecessors[u])
         chain.push_back(u);
@@ -163,6 +167,7 @@ class BellmanFord {
       frontier_.insert(frontier_.end(), local.vertices.begin(), local.vertices.end());
       local.vertices.clear();
     }
+    // untestable (< to <=): how often it looks for closed chains
     if (since_check_ < arcs_.n && !too_low_.load(std::memory_order_relaxed)) return true;
     since_check_ = 0;
     circled_ = chains_close();
@@ -191,6 +196,7 @@ class BellmanFord {
 
   // Is a closed chain a negative cycle, by the rule?
   bool is_negative(const std::vector<std::int64_t>& cycle) const {
+    // untestable: the rule for floats, and then the second search, find the same cycles
     if (std::is_integral_v<Value> || rising_) return true;
     double sum = 0, lost = 0, magnitude = 0;  // what a sum loses is as large as the rule's margin
     for (std::size_t i = 0; i < cycle.size(); ++i) {

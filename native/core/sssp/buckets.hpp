@@ -68,6 +68,7 @@ struct Buckets {
   std::vector<Entry<Id, Value>>& far() { return slots[kSlots]; }
   int first(int from) const {
     if (!made()) return kSlots;
+    // untestable (< to <=): callers take the smaller of this and kSlots
     while (from < kSlots && slots[from].empty()) ++from;
     return from;
   }

@@ -107,6 +107,7 @@ class DeltaStepping {
     own.buckets.make();
     relax_pieces(own, own, check_cancelled, [&] { return own.left.take(piece_); });
     relax_span(own, check_cancelled);
+    // untestable (< to <=): its own part again, which is empty by then
     for (int turn = 1; turn < threads_; ++turn) {
       Part& other = parts_[(thread + turn) % threads_];
       relax_pieces(other, own, check_cancelled, [&] {
@@ -146,6 +147,7 @@ class DeltaStepping {
   void relax_own(Part& own, int slot, std::size_t most, CancelCheck& check_cancelled) {
     Items& entries = own.buckets.slots[slot];
     std::size_t at = 0;
+    // untestable (<= to <): how much goes back to be shared
     while (at < entries.size() && entries.size() - at <= most) {
       Item piece[kPiece];  // a copy: relaxing may grow `entries` and move it
       const std::size_t count = std::min(kPiece, entries.size() - at);
@@ -193,6 +195,7 @@ class DeltaStepping {
     const double busy = static_cast<double>(threads_ * kBusy);
     span_ = static_cast<int>(std::clamp(busy / std::max(fill_, 1.0), 1.0, double{kMostSpan}));
     if (relaxation_.many_arcs()) {  // an entry is much work
+      // untestable: how many threads share a bucket
       return entries >= kManyEntries || arcs_of_bucket() >= kManyArcs ? threads_ : 1;
     }
     const std::int64_t expected = std::max(entries, static_cast<std::int64_t>(fill_ * span_));
@@ -255,8 +258,10 @@ class DeltaStepping {
     const auto nearer = [](const Item& a, const Item& b) { return a.distance < b.distance; };
     const auto quarter = far.begin() + static_cast<std::ptrdiff_t>(far.size() / 4);
     std::nth_element(far.begin(), quarter, far.end(), nearer);
+    // untestable (+ 1 to + 0): none before it is farther, and where none is, it is the end
     const Value base = std::min_element(far.begin(), quarter + 1, nearer)->distance;
     const double reach = static_cast<double>(quarter->distance) - static_cast<double>(base);
+    // untestable (max to min): any width is right
     scale_ = BucketScale<Value>(base, std::max(width_, 2 * reach / slots_), slots_);
     current_ = parts_[0].first = 0;
     Buckets<Id, Value>& buckets = parts_[0].buckets;

@@ -17,6 +17,7 @@ double mean_length(const Arcs<Id>& arcs, const Value* lengths) {
   const std::int64_t step = std::max<std::int64_t>(1, m / kSample);
   double sum = 0;
   std::int64_t count = 0;
+  // untestable below (= 0 to = 1, < to <=, max to min): any width of buckets is right
   for (std::int64_t i = 0; i < m; i += step, ++count) sum += static_cast<double>(lengths[i]);
   return sum / static_cast<double>(std::max<std::int64_t>(1, count));
 }
@@ -25,6 +26,7 @@ double mean_length(const Arcs<Id>& arcs, const Value* lengths) {
 // and the fewer buckets there are anyway.
 template <class Id>
 double delta_width(const Arcs<Id>& arcs, double mean) {
+  // untestable below: any width of buckets is right
   const double degree =
       std::max(1.0, static_cast<double>(arcs.count()) / static_cast<double>(arcs.n));
   return mean > 0 ? kDeltaFactor * mean / (degree * degree) : 1;
@@ -40,6 +42,7 @@ void delta_stepping(const Problem<Id, Value>& problem, const ResultRows<Id, Valu
       lanes_may_pay(problem, rows, threads)
           ? search_in_batches(problem, rows, mean, threads, monitor)
           : all_sources(rows);
+  // untestable: how threads share the searches
   if (static_cast<std::int64_t>(left.size()) >= threads) {
     std::vector<std::unique_ptr<Search>> searches(static_cast<std::size_t>(threads));
     search_side_by_side(problem, rows, left, threads, monitor,

@@ -66,8 +66,11 @@ class QuadHeap {
     std::size_t hole = 0;
     for (;;) {
       const std::size_t first = 4 * hole + 1;
+      // untestable (>= to >): the child past the end is `last`, which is not nearer than itself
       if (first >= size) break;
       std::size_t least = first;
+      // untestable (+ 1 to + 0): the first child is compared with itself
+      // untestable (< to <=): the fifth, a child of the next entry, only passes farther ones
       for (std::size_t child = first + 1; child < std::min(first + 4, size); ++child) {
         if (before_(items_[child], items_[least])) least = child;
       }

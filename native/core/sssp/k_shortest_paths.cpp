@@ -59,6 +59,7 @@ class SpurSearch {
         if (u == spur && std::find(taken.begin(), taken.end(), v) != taken.end()) continue;
         // Below zero by rounding only.
         const double cost = std::max(0.0, lengths_[i] + to_sink_[v] - to_sink_[u]);
+        // untestable (<= to <): the allowance has slack; what takes all of it is dropped later
         if (detour + cost <= allowance) enter(v, u, detour + cost);
       }
     }
@@ -139,12 +140,14 @@ ShortestPaths k_shortest_paths(const Arcs<Id>& arcs, const double* lengths, cons
                                const std::vector<std::int64_t>& nodes) {
     const auto wanted =
         static_cast<std::size_t>(count - static_cast<std::int64_t>(result.lengths.size()));
+    // untestable (>= to >): keeps a candidate too many, the longest
     const bool full = candidates.size() >= wanted;
     const double worst = full ? std::prev(candidates.end())->first : kNoPath<double>;
     const double least = root + to_sink[path[size - 1]];
     // Sums in another order may differ in their last bits.
     const double allowance = worst - least + 1e-9 * (std::abs(worst) + std::abs(least));
     Path made(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(size));
+    // untestable (>= to >): what is as long as the worst is dropped later
     if (full && !(allowance >= 0)) return;
     if (!search.extend(made, prefixes.taken(node), full ? allowance : kNoPath<double>)) return;
     double length = root;
@@ -172,6 +175,7 @@ ShortestPaths k_shortest_paths(const Arcs<Id>& arcs, const double* lengths, cons
 
     std::vector<std::int64_t> nodes = best.prefixes;
     const std::size_t spur = nodes.size() - 1;
+    // untestable (+ 1 to + 0, < to <=): a node below the last vertex, where no search begins
     for (std::size_t i = spur; i + 1 < path.size(); ++i) {
       nodes.push_back(prefixes.enter(nodes.back(), path[i + 1]));
     }

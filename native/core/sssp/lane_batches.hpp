@@ -24,6 +24,7 @@ constexpr std::int64_t kPoorBatches = 3;
 template <class Id, class Value>
 bool lanes_may_pay(const Problem<Id, Value>& problem, const ResultRows<Id, Value>& rows,
                    int threads) {
+  // untestable: batches and single searches find the same
   return std::is_same_v<Id, std::int32_t> && !problem.stop.targets && !problem.original_lengths &&
          rows.count >= kSourcesWorthLanes * threads;
 }
@@ -49,19 +50,23 @@ std::vector<std::int64_t> order_by_nearness(const Arcs<Id>& arcs, const Id* sour
     queue.assign(1, first);
     seen[first] = first;
     const std::size_t full = (positions.size() / size + 1) * size;  // the end of this batch
+    // untestable (second < to <=): which sources share a batch
     for (std::size_t at = 0; at < queue.size() && positions.size() < full; ++at) {
       const Id u = queue[at];
+      // untestable (< to <=): which sources share a batch
       for (; waiting[u] >= 0 && positions.size() < full; waiting[u] = next[waiting[u]]) {
         positions.push_back(waiting[u]);
       }
+      // untestable (< to <=, + 1 to + 0, second < to >=): which sources share a batch
       for (std::int64_t i = arcs.offsets[u]; i < arcs.offsets[u + 1] && queue.size() < kReach;
            ++i) {
         const Id v = arcs.neighbors[i];
-        if (seen[v] == first) continue;
+        if (seen[v] == first) continue;  // untestable: which sources share a batch
         seen[v] = first;
         queue.push_back(v);
       }
     }
+    // untestable: which sources share a batch
     if (waiting[first] >= 0) --k;  // comes more often than a batch holds
   }
   return positions;
@@ -83,14 +88,16 @@ std::vector<std::int64_t> search_in_batches(const Problem<Id, Value>& problem,
   if constexpr (std::is_same_v<Id, std::int32_t>) {
     const int size = static_cast<int>(std::min<std::int64_t>(threads, batches));
     run_team(size, monitor, [&](Team::Worker& worker) {
+      // untestable (> to >=, > to <=): any width of buckets is right
       LaneSearch<Value> search(problem, rows.predecessors != nullptr, mean > 0 ? mean : 1);
       const auto lanes_do_not_pay = [&] {
         const std::int64_t bad = poor.load(std::memory_order_relaxed);
+        // untestable: when single searches take over
         return bad >= kPoorBatches && 4 * bad > next.load(std::memory_order_relaxed);
       };
-      while (!lanes_do_not_pay()) {
+      while (!lanes_do_not_pay()) {  // untestable: single searches take over
         const std::int64_t first = kWidth * next.fetch_add(1, std::memory_order_relaxed);
-        if (first >= rows.count) return;
+        if (first >= rows.count) return;  // untestable (>= to >): a batch of no sources
         const std::int64_t count = std::min(kWidth, rows.count - first);
         Id sources[kWidth];
         ResultRow<Id, Value> own[kWidth];
@@ -101,9 +108,10 @@ std::vector<std::int64_t> search_in_batches(const Problem<Id, Value>& problem,
           rows.horizons[position] = problem.stop.limit;
         }
         search.search(sources, static_cast<int>(count), own, CancelCheck(monitor, worker.thread()));
+        // untestable: when single searches take over
         if (!search.shared_work()) poor.fetch_add(1, std::memory_order_relaxed);
         monitor.advance(static_cast<std::uint64_t>(count));
-        if (worker.is_leader()) monitor.poll();
+        if (worker.is_leader()) monitor.poll();  // untestable: the searches poll, too
       }
     });
   }

@@ -22,12 +22,14 @@ T least(const typename Vector<T>::Values& lanes) {
   typedef T Half __attribute__((vector_size(kLaneBytes / 2)));
   typedef T Quarter __attribute__((vector_size(kLaneBytes / 4)));
   const auto* half = reinterpret_cast<const Half*>(&lanes);
-  const Half both = half[0] < half[1] ? half[0] : half[1];
+  const Half both = half[0] < half[1] ? half[0] : half[1];  // untestable (< to <=): equal values
   const auto* quarter = reinterpret_cast<const Quarter*>(&both);
+  // untestable (< to <=): equal values
   const Quarter all = quarter[0] < quarter[1] ? quarter[0] : quarter[1];
   T smallest = all[0];
+  // untestable (= 1 to = 0): compares the least with itself
   for (std::size_t k = 1; k < sizeof(all) / sizeof(T); ++k) {
-    smallest = all[k] < smallest ? all[k] : smallest;
+    smallest = all[k] < smallest ? all[k] : smallest;  // untestable (< to <=): equal values
   }
   return smallest;
 }
@@ -46,6 +48,7 @@ bool any(const Indices& lanes) {
   const __m128i low = _mm_or_si128(part[0], part[1]), high = _mm_or_si128(part[2], part[3]);
   return _mm_movemask_epi8(_mm_or_si128(low, high)) != 0;
 #else
+  // untestable below: not compiled on x86-64, which has SSE2
   for (std::size_t k = 0; k < sizeof(lanes) / sizeof(lanes[0]); ++k) {
     if (lanes[k]) return true;
   }

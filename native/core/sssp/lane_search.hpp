@@ -57,6 +57,7 @@ class LaneSearch {
   void search(const Id* sources, int count, CancelCheck check_cancelled) {
     begin(sources, count);
     while (true) {
+      // untestable (< to <=): the far pile before its turn: more work, the same distances
       for (int slot = 0; slot < kSlots; ++slot) settle(slot, check_cancelled);
       if (!move_window()) break;
     }
@@ -71,6 +72,7 @@ class LaneSearch {
 
   // Did the sources of the last batch share enough work?
   bool shared_work() const {
+    // untestable: when single searches take over
     return relaxed_ <= kMostRelaxed * std::max<std::int64_t>(1, std::ssize(touched_));
   }
 
@@ -125,7 +127,7 @@ class LaneSearch {
   // Puts a vertex into the bucket of its new key, unless it is there, or beyond the limit.
   void enter(Id v, Value key) {
     const Value old = keys_[v];
-    if (!(key < old)) return;
+    if (!(key < old)) return;  // untestable (< to <=): an equal key is in the same bucket
     if (old == kNew) touched_.push_back(v);
     keys_[v] = key > limit_ ? kIdle : key;
     if (key > limit_) return;
@@ -138,6 +140,7 @@ class LaneSearch {
     auto& vertices = slots_[slot];
     for (std::size_t at = 0; at < vertices.size(); ++at) {
       const Id u = vertices[at];
+      // untestable (|| to &&): a stale entry is relaxed again
       if (keys_[u] == kIdle || scale_.slot(keys_[u]) != slot) continue;  // was relaxed, or moved
       keys_[u] = kIdle;
       if (++relaxed_ % 1024 == 0) check_cancelled();
@@ -150,6 +153,7 @@ class LaneSearch {
     const Value* from = distances_.data() + std::int64_t{u} * kWidth;
     LaneIndex<Value>* predecessors = predecessors_.size() ? predecessors_.data() : nullptr;
     const std::int64_t end = arcs_.offsets[u + 1];
+    // untestable (< to <=): a chunk of no arcs
     for (std::int64_t i = arcs_.offsets[u]; i < end; i += kChunk) {
       const std::int64_t count =
           kernel_(from, u, std::min(kChunk, end - i), arcs_.neighbors + i, lengths_ + i, kUnreached,

@@ -81,7 +81,7 @@ class LatticeSearch {
     const auto size = static_cast<std::int64_t>(vertices.size());
     for (;;) {
       const std::int64_t at = next_.fetch_add(kPiece, std::memory_order_relaxed);
-      if (at >= size) return;
+      if (at >= size) return;  // untestable (>= to >): a piece of no vertices
       for (std::int64_t i = at; i < std::min(at + kPiece, size); ++i) body(vertices[i]);
     }
   }
@@ -113,6 +113,7 @@ class LatticeSearch {
     for (std::int64_t k = incoming_.offsets[j]; k < incoming_.offsets[j + 1]; ++k) {
       const Value bound =
           std::atomic_ref(bounds_[incoming_.neighbors[k]]).load(std::memory_order_relaxed);
+      // untestable below (== to !=, max to min): bounds that are lower take more rounds
       const bool settled = state_[incoming_.neighbors[k]] == kSettled;
       least = std::min(least, (settled ? bound : std::max(bound, beta)) + incoming_lengths_[k]);
     }
@@ -128,6 +129,7 @@ class LatticeSearch {
       for (std::int64_t k = outgoing_.offsets[i]; k < outgoing_.offsets[i + 1]; ++k) {
         const Id j = outgoing_.neighbors[k];
         const Value through = distance + lengths_[k];
+        // untestable (< to <=): lower() compares again, strictly
         if (!(through < distances_.distance(j))) continue;
         if (!distances_.template lower<true>(j, through, i)) continue;
         const std::atomic_ref state(state_[j]);

@@ -23,6 +23,7 @@ class Relaxation {
   Relaxation(const Problem<Id, Value>& problem)
       : arcs_(problem.outgoing),
         lengths_(problem.lengths),
+        // untestable: only how it prefetches and shares
         many_arcs_(problem.outgoing.count() >= 8 * problem.outgoing.n) {}
 
   void begin(const Problem<Id, Value>& problem, ResultRow<Id, Value> row) {
@@ -68,7 +69,7 @@ class Relaxation {
   }
 
   void prefetch_heads(const Item& item) const {
-    if (is_stale(item)) return;
+    if (is_stale(item)) return;  // untestable: a prefetch is a hint
     const std::int64_t begin = arcs_.offsets[item.vertex];
     const std::int64_t end = std::min(arcs_.offsets[item.vertex + 1], begin + kAheadArcs);
     for (std::int64_t i = begin; i < end; ++i) distances_.prefetch(arcs_.neighbors[i]);
@@ -82,6 +83,7 @@ class Relaxation {
       if (i + kAheadArcs < end) distances_.prefetch(arcs_.neighbors[i + kAheadArcs]);
       const Id v = arcs_.neighbors[i];
       const Value through = item.distance + lengths_[i];
+      // untestable (< to <=): lower() compares again, strictly
       if (!(through < distances_.distance(v)) || through > limit_) continue;
       if (!distances_.template lower<kShared>(v, through, item.vertex)) continue;
       target.slots[scale.slot(through)].push_back({through, v});

@@ -32,6 +32,7 @@ class TentativeDistances {
   template <bool kShared>
   bool lower(Id v, Value distance, Id predecessor) {
     if constexpr (!kShared) {
+      // untestable (< to <=): callers have compared, and no other thread writes
       if (!(distance < row_.distances[v])) return false;
       row_.distances[v] = distance;
       if (row_.predecessors) row_.predecessors[v] = predecessor;
@@ -47,7 +48,7 @@ class TentativeDistances {
   bool lower_distance(Id v, Value distance) {
     const std::atomic_ref held(row_.distances[v]);
     Value old = held.load(std::memory_order_relaxed);
-    while (distance < old) {
+    while (distance < old) {  // untestable (< to <=): equal only if another thread came between
       if (held.compare_exchange_weak(old, distance, std::memory_order_relaxed)) return true;
     }
     return false;
@@ -61,6 +62,7 @@ class TentativeDistances {
       yield_core();
       old = lock.exchange(kLocked, std::memory_order_acquire);
     }
+    // untestable (< to <=): equal only if another thread came between
     const bool lowers = distance < held.load(std::memory_order_relaxed);
     if (lowers) held.store(distance, std::memory_order_relaxed);
     lock.store(lowers ? predecessor : old, std::memory_order_release);

@@ -119,6 +119,7 @@ Rows parse_rows(const Text& text, std::int64_t n, std::int64_t skipped, bool wei
   }
   Rows rows;
   Widths widths(weighted, WeightKind::kAny);
+  // untestable (> to >=): differs for exactly 2^31 - 1 rows
   if (n > std::numeric_limits<std::int32_t>::max()) widths.start_with_wide_ids();
   widths.until_wide_enough([&]<class Id, class Weight>(Id, Weight) {
     Buffer<std::int64_t> degrees(n + 1);

@@ -128,6 +128,7 @@ enum class Scan { kDone, kNotANumber, kTooLarge, kNaN };
   const char* const digits = p + (negative || *p == '+');
   const char* q = digits;
   std::uint64_t sum = 0;
+  // untestable (== to !=, >= to >): digits are read one by one
   const bool eight = std::endian::native == std::endian::little && end - q >= 8;
   if (eight) q += scan_eight(q, sum);
   if (!eight || q - digits == 8) {
@@ -137,6 +138,7 @@ enum class Scan { kDone, kNotANumber, kTooLarge, kNaN };
   }
   if (q == digits) return Scan::kNotANumber;
   p = q;
+  // untestable (> to >=): std::from_chars reads the same value
   if (q - digits > 18) {  // the sum may have wrapped
     const auto [last, error] = std::from_chars(digits - negative, q, value);
     return error == std::errc{} ? Scan::kDone : Scan::kTooLarge;
@@ -159,6 +161,7 @@ inline bool is_tiny(const char* p, const char* end) {
     const auto [last, error] = std::from_chars(digits, end, exponent);
     if (error == std::errc::result_out_of_range) return *digits == '-';
   }
+  // untestable (< to <=, second < to >=): what no double holds is off by many powers of ten
   return exponent < first - point + (first < point);
 }
 
@@ -168,6 +171,7 @@ std::from_chars_result read_real(const char* first, const char* last, Real& valu
   if constexpr (requires { std::from_chars(first, last, value); }) {
     return std::from_chars(first, last, value);
   } else {  // strtod accepts more: blanks and a plus in front, hexadecimal digits
+    // untestable below: compiled only where std::from_chars lacks floats
     const char* const digits = first + (*first == '-');
     if (!std::isalnum(static_cast<unsigned char>(*digits)) && *digits != '.') {
       return {first, std::errc::invalid_argument};
@@ -259,6 +263,7 @@ template <class Weight>
   std::int64_t whole = 0;
   const Scan scan = scan_integer(q, end, whole);
   const bool is_integer = scan == Scan::kDone && (classes.ends_field(*q) || *q == '"');
+  // untestable (<= to <, <= to >, second && to ||): std::from_chars reads the same value
   if (is_integer && (!kReal || (-kExact <= whole && whole <= kExact))) {
     weight = static_cast<Weight>(whole);
     if constexpr (!kReal) {

@@ -46,7 +46,7 @@ class Writer {
  private:
   char* room(std::size_t more) {
     const auto needed = size_ + static_cast<std::int64_t>(more);
-    if (needed > text_.size()) {
+    if (needed > text_.size()) {  // untestable (> to >=): grows one character earlier
       Buffer<char> larger(2 * needed + kFirstRoom);
       std::copy_n(text_.data(), size_, larger.data());
       text_ = std::move(larger);
@@ -92,6 +92,7 @@ std::vector<Lines> write_arcs(const Arcs<Id, Weight>& graph, std::int64_t begin,
                               const VertexNames& names, const LineStyle& style, int threads,
                               Monitor& monitor) {
   const auto piece = [&](std::int64_t from, std::int64_t to, Writer& out) {
+    // untestable: an arc behind it is of the last vertex
     const std::int64_t* const offsets_end = graph.offsets + graph.n + 1;
     std::int64_t source = std::upper_bound(graph.offsets, offsets_end, from) - graph.offsets - 1;
     for (std::int64_t arc = from; arc < to; ++arc) {

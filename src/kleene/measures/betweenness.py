@@ -171,6 +171,7 @@ class Betweenness(Measure):
         """
         began = time.perf_counter()
         task, graph = self._task, self.graph
+        # untestable: how many sources are affordable
         affordable = max(1, _PLAIN_WORK // (graph.n + graph.m + 1))
         chosen = choose_rows(len(task.sources), affordable, sample, seed)
         part = replace(task, sources=task.sources[chosen])
@@ -283,6 +284,7 @@ def _pairs_and_distances(task: BetweennessTask) -> tuple[float, float]:
         rows = multi_source(
             Task(
                 graph, SEMIRINGS["min_plus"], task.sources[first : first + _ROWS], None, task.limit,
+                # untestable (False to True): predecessors are not read
                 False, np.dtype(np.int32), task.threads, hops=True,
             )
         ).values  # fmt: skip

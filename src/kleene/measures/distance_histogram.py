@@ -71,6 +71,7 @@ class Bins:
         """Count the distances of whole rows, but not those of a source and itself."""
         if self._given is None:
             self.reach(reduce_rows(rows, hops, None, threads).maxima.max(initial=0).item())
+        # untestable: how many rows are counted together
         together = max(1, _COUNTED // max(1, len(self._counts)))
         for first in range(0, len(rows), together):
             some = reduce_rows(rows[first : first + together], hops, self.edges, threads)
@@ -98,11 +99,12 @@ class Bins:
         if not self._hops and most >= _MOST_BINS * self._width:
             self._widen(most)
         needed = math.floor(most / self._width) + 1 if self._width else 1
-        if needed > len(self._counts):
+        if needed > len(self._counts):  # untestable (> to >=): appends no bins
             self._counts = np.append(self._counts, np.zeros(needed - len(self._counts), np.int64))
 
     def _widen(self, most: Any) -> None:
         if not self._width:  # the first length of all: the smallest power of two that will do
+            # untestable (1 to 2): a smaller width is doubled until it will do
             self._width = 2.0 ** (math.frexp(most / _MOST_BINS)[1] - 1) if most else 0.0
         width = self._width
         while width and most >= _MOST_BINS * width:

@@ -67,6 +67,7 @@ class Eccentricity(Measure):
     @property
     def center(self) -> Array:
         """The vertices with the smallest eccentricity: labels where the graph has labels."""
+        # untestable (0 to 1): no vertex has it
         return self._with_eccentricity(self.values.min() if len(self) else 0)
 
     def _with_eccentricity(self, value: Any) -> Array:
@@ -104,6 +105,7 @@ class Eccentricity(Measure):
         graph = self.graph.transpose() if self._reverse else self.graph
         proof = verify_rows(
             graph, "min_plus", chosen, lambda which: rows.rows(chosen[which]),
+            # untestable (1 to 2): the sample has all rows anyway
             lambda row, proved: self._compare(int(chosen[row]), proved), max(1, len(chosen)), seed,
             self._reverse, self._hops,
         )  # fmt: skip

@@ -56,6 +56,7 @@ def verify_loads(loads: Loads, sample: int | None, seed: int) -> Proof:
     task, graph = loads._task, loads.graph
     _require_conserved(task, LoadsAnswer(loads.arcs, loads._assigned), "the answer")
     origins = np.unique(task.origins)
+    # untestable (second 1 to 2): one vertex is always affordable
     affordable = max(1, _WORK // max(1, graph.n + graph.m))
     chosen = origins[choose_rows(len(origins), affordable, sample, seed)]
     total = np.zeros(graph.m)
@@ -89,6 +90,7 @@ def _check_origin(loads: Loads, origin: int) -> Array:
     _require_conserved(own, found, f"what leaves {label!r}")
     slack = _rounding(task)
     if task.split:
+        # untestable (<= to <): off by exactly what rounding allows
         close = np.abs(found.arcs - right.arcs) <= slack * own.volumes.sum()
         if not close.all():
             _refuse_arc(loads, int(np.argmin(close)), f"has a wrong share of what leaves {label!r}")

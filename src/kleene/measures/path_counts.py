@@ -44,7 +44,9 @@ def count_paths(graph: Graph, distances: Array, source: int, hops: bool, exact: 
     """
     unit = hops or graph.weights is None
     lengths = None if unit else graph.weights.astype(distances.dtype, copy=False)  # type: ignore[union-attr]
+    # untestable: many times what the counts take
     most = 8 * graph.n * (1 + graph.m // 64)  # an arc at most doubles a count
+    # untestable: memory for the integers, roughly
     available = memory_for(most) // (3 if exact else 1)  # Python's integers come on top
     try:
         words = _native.path_counts(
@@ -194,7 +196,7 @@ class PathCounts(Measure):
     def __repr__(self) -> str:
         if self.values.dtype != object:
             return super().__repr__()
-        label, value = self.top(1)[0]
+        label, value = self.top(1)[0]  # untestable (1 to 2): the first of the two largest
         most = f"{Decimal(value):.6g}"  # may be beyond floats
         return f"PathCounts(paths of {self._size}, most {most} at {label!r})"
 

@@ -74,6 +74,7 @@ class CountBounds:
 def _below(values: Array, edges: Array) -> Array:
     """Return how many values are below each edge."""
     passed = np.searchsorted(edges, values, "right")  # edges up to the value
+    # untestable (1 to 2): a count more than is taken
     below: Array = np.cumsum(np.bincount(passed, minlength=len(edges) + 1))[: len(edges)]
     return below
 
@@ -90,6 +91,7 @@ def edges_in(edges: Array, dtype: np.dtype[Any]) -> Array:
 
 def _finite(edges: Array, least: int, most: int) -> list[Any]:
     """Return edges as numbers, of which none is infinite."""
+    # untestable (0 to 1, > to >=, > to <=): the edge is infinite, of either sign
     bounded: list[Any] = [
         edge if math.isfinite(edge) else (most if edge > 0 else least) for edge in edges.tolist()
     ]

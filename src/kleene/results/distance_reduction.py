@@ -193,6 +193,7 @@ class DistanceReduction:
             same &= bool(numbers[row] == wanted[0])
             if proved.differs(numbers[row], wanted[0], most):
                 proved.refuse(f"has the {name} {numbers[row]}, and should have {wanted[0]}")
+        # untestable (or to and): both have one, or none
         if self.histogram is None or right.histogram is None:
             return same
         assert self.edges is not None

@@ -51,6 +51,7 @@ class NearestRows(Nearest):
         return {vertex: row for row, vertex in enumerate(self._vertices.tolist())}
 
     def _rows(self, ends: Array) -> Array:
+        # untestable (1 to 2): any negative number says that there is no row
         rows = np.array([self._row_of.get(vertex, -1) for vertex in ends.tolist()], np.int64)
         if (rows < 0).any():
             vertex = self.graph.label(ends[rows < 0][:1]).tolist()[0]

@@ -79,6 +79,7 @@ class RowArcs:
 
     def arcs_from(self, predecessors: Array) -> Array:
         """Return where the arc from each vertex's predecessor is, -1 if nowhere."""
+        # untestable (1 to 2): any negative number says that there is no arc
         where = np.full(self.n, -1, dtype=np.int64)
 
         def look(piece: slice) -> None:
@@ -99,6 +100,7 @@ class RowArcs:
         tails, heads = self.arcs.sources[arcs], self.arcs.targets[arcs]
         before = search_along(tails, heads, np.array([self.source]), self.n)[1]
         taken = before[heads] == tails
+        # untestable (1 to 2): any negative number says that there is no arc
         tree = np.full(self.n, -1, dtype=np.int64)
         tree[heads[taken]] = arcs[taken]
         return tree

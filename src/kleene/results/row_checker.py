@@ -180,10 +180,12 @@ class RowChecker(RowArcs):
         off = np.abs(self.through(arcs).astype(np.float64) - self.values[heads])
         size = self.sizes(arcs)
         power, adds = np.frexp(size)[1], size > 0
+        # untestable (- removed): the largest bound is kept, in any order
         for exponent in np.unique(power[adds])[::-1].tolist():
             bound = np.ldexp(1.0, exponent) if exponent < 1024 else np.finfo(np.float64).max
             tight = off <= self.allowed * self.eps * (longest + 1) * bound
             starts = heads[tight & adds & (power == exponent)]
+            # untestable (< to <=): arcs from the bound itself are larger, and were searched
             if (peaks[starts] < bound).any():
                 found = search_along(tails[tight], heads[tight], starts, self.n)[0]
                 peaks[found] = np.maximum(peaks[found], bound)
@@ -317,6 +319,8 @@ class RowChecker(RowArcs):
 
     def all_attained(self) -> bool:
         """Is there a tight arc to every reached vertex, over which values fall?"""
+        # untestable below (not removed, True to False, assignment removed, call removed, | to &):
+        # what this quick way does not find, the search does
         if not self.sums:
             return False
         attained = np.zeros(self.n, dtype=bool)

@@ -22,6 +22,7 @@ def search_along(tails: Array, heads: Array, starts: Array, n: int) -> tuple[Arr
 
     starts = np.unique(starts)
     ends = np.append(tails, np.full(len(starts), n)), np.append(heads, starts)
+    # untestable (0 to 1): both ends are equally many
     links = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(n + 1, n + 1))
     order, before = breadth_first_order(links, n)
     return order[1:], before[:n]

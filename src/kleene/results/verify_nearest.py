@@ -51,7 +51,7 @@ def verify_nearest(
     tails, heads, _ = task.graph.coo
     lengths = lengths_or_none(task.graph, task.dtype, task.unit)
     one = np.ones(1, dtype=task.dtype)
-    step = max(1, _PIECE // task.k)
+    step = max(1, _PIECE // task.k)  # untestable: how many arcs are looked at together
     for first in range(0, task.graph.m, step):
         piece = slice(first, first + step)
         _check_arcs(
@@ -84,7 +84,9 @@ def _check_rows(task: NearestTask, distances: Array, which: Array, no_path: Any)
     if task.limit is not None:
         _fail_first(there & (distances > task.limit), f"a distance beyond {task.limit}")
     before, after = distances[:, :-1], distances[:, 1:]
+    # untestable (second < to <=): the same facility twice is refused below
     ordered = (before < after) | ((before == after) & (which[:, :-1] < which[:, 1:]))
+    # untestable (- removed): a label after none was refused above
     both = there[:, 1:] & there[:, :-1]
     _fail_first(there[:, 1:] & ~there[:, :-1], "a label after none")
     _fail_first(~there & (distances != no_path), "a distance to no facility")
@@ -97,6 +99,7 @@ def _covers(distances: Array, which: Array, offers: Array, facilities: Array) ->
     """Return whether rows of labels hold the facilities as near as offered, or k before them."""
     same = (which == facilities[:, None]) & (distances <= offers[:, None])
     last, last_facility = distances[:, -1], which[:, -1]
+    # untestable (second < to <=): the label itself is found as `same`
     before = (last < offers) | ((last == offers) & (last_facility < facilities))
     found: Array = same.any(axis=1) | ((last_facility >= 0) & before)
     return found
@@ -110,6 +113,7 @@ def _own_labels(task: NearestTask, distances: Array, which: Array) -> Array:
     if not covered.all():
         at = int(np.flatnonzero(~covered)[0])
         _fail(places[at], f"facility {at} is there, and not among its nearest")
+    # untestable below: what is not marked here, a search decides
     at_home = places[which] == np.arange(task.graph.n)[:, None]
     own: Array = (which >= 0) & at_home & (distances == 0)
     return own
@@ -127,6 +131,7 @@ def _check_arcs(
     """Check what arcs offer, and mark what they attain."""
     for rank in range(task.k):
         facilities, starts = which[tails, rank], distances[tails, rank]
+        # untestable (0 to 1): what no facility offers is not used
         offers = np.where(facilities >= 0, starts, 0) + lengths
         used = facilities >= 0
         if task.limit is not None:
@@ -141,7 +146,7 @@ def _check_arcs(
             )
         same = (which[heads] == facilities[:, None]) & (distances[heads] == offers[:, None])
         arc, place = np.nonzero(same & (used & (starts < offers))[:, None])
-        attained[heads[arc], place] = True
+        attained[heads[arc], place] = True  # untestable: what is not marked here, a search decides
 
 
 def _check_attained(

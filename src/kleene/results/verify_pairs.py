@@ -127,6 +127,7 @@ def _proved_rows(claim: PairValues, roots: Array) -> tuple[PathValues, str]:
     search = queue if claim.hops else bellman_ford if graph.stats.negative else dijkstra
     task = Task(
         graph, semiring, roots.astype(graph.id_dtype), None, None, True, claim.values.dtype,
+        # untestable (* to //): how many threads search
         threads_for(graph.m * len(roots)), hops=claim.hops,
     )  # fmt: skip
     try:
@@ -277,6 +278,7 @@ def _refuse_where(wrong: Array, claim: PairValues, pairs: Array, what: str) -> N
     """Complain of the first of these pairs that is wrong, if there is one."""
     if wrong.any():
         i = int(pairs[wrong.argmax()])
+        # untestable (1 to 2): only the first label is taken
         ends = (
             claim.graph.label(x[i : i + 1]).tolist()[0] for x in (claim.origins, claim.destinations)
         )

@@ -176,8 +176,9 @@ class _Checker:
     ) -> None:
         """Tight arcs must lead from the sources to all entries."""
         attained = np.zeros(len(rows), dtype=bool)
-        attained[starts] = True
+        attained[starts] = True  # untestable: what is not marked here, the search below decides
         falls = self.distances[held][tails] < self.distances[held][heads]
+        # untestable: what is not marked here, the search below decides
         attained[heads[falls]] = True
         if not attained.all():  # arcs of length zero: they must not go round
             attained[:] = False

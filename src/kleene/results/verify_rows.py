@@ -110,6 +110,7 @@ class ProvedRow:
         same: Array = values == right
         if self.exact or same.all():
             return same
+        # untestable (& to |): infinite values are equal, or off by more than any slack
         both = ~same & (values != self.no_path) & (right != self.no_path)
         same[both] = np.abs(values[both] - right[both]) <= self.slack[vertices[both]]
         return same

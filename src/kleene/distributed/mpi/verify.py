@@ -188,6 +188,7 @@ def _check_arcs(
         leads, known = tail != result.no_path, held != result.no_path
         with np.errstate(over="ignore"):
             offers = tail + weights.astype(dtype)
+        # untestable (assignment removed): a sum that wraps is refused for another arc
         offers[offers < tail] = np.iinfo(dtype).max if dtype.kind == "i" else np.inf
         better = leads & (~known | (offers < held))
         if better.any():
