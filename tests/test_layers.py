@@ -434,7 +434,6 @@ ON_THEIR_OWN = {
     },
     "finds": {
         "api/on_cluster.py": "which methods devices of workers have",
-        "api/pairs.py": "whether a method makes what pairs ask for",
         "distributed/rounds.py": "runs a method in rounds, not once",
         "distributed/store_sink.py": "whether the method that began is here",
         "distributed/tile_tasks.py": "runs a method on tiles, not once",
