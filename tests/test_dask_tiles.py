@@ -158,6 +158,15 @@ def test_explain_says_what_a_cluster_would_do(client: Any) -> None:
     assert "one tile" in plan
 
 
+def test_a_plan_for_workers_says_once_where_they_run(client: Any) -> None:
+    for device, why in (("auto", "each worker's own choice"), ("cpu", "'cpu' on the workers")):
+        plan = kl.explain(graph("min_plus", "int32"), "closure", on=client, device=device)
+        of_device = [reason for reason in plan.reasons if reason.startswith("device")]
+        assert len(of_device) == 1
+        assert of_device == [plan.reasons[0]]
+        assert why in of_device[0]
+
+
 @pytest.mark.usefixtures("small_tiles")
 def test_what_tiles_do_not_do_is_refused(client: Any, tmp_path: Path) -> None:
     g = graph("min_plus", "int32")

@@ -23,7 +23,16 @@ from kleene.distributed import store_sink
 from kleene.distributed.store import Store
 from kleene.engine import pieces
 from kleene.engine.call import Call, Sink
-from kleene.engine.fit import NOT_BOTH, REFUSED, RUNNERS, SINKS, require_fit, runner_of, sink_of
+from kleene.engine.fit import (
+    NOT_BOTH,
+    REFUSED,
+    RUNNERS,
+    SINKS,
+    Refusal,
+    require_fit,
+    runner_of,
+    sink_of,
+)
 from kleene.engine.reduce import Reduction
 from kleene.engine.solve import solve
 from kleene.engine.work import Work
@@ -185,7 +194,7 @@ def test_what_goes_with_what(
         if turns and runner == "cluster":  # it has no store to advise
             assert "give targets=[...], or leave out on=" in str(raised.value)
         else:
-            assert str(raised.value) == why
+            assert str(raised.value) == str(why.error)
         return
     sweeps = form == "prepared" and name == "closure"
     if runner == "cluster" and (name, sink) in WHOLE_ONLY and not sweeps:
@@ -261,7 +270,7 @@ def test_which_measures_go_with_what(
     if why is not None:
         with pytest.raises(kl.RequestError) as raised:
             measure(graph, **keywords)
-        assert str(raised.value) == why
+        assert str(raised.value) == str(why.error)
         return
     found, right = measure(graph, **keywords), measure(GRID)
     if np.asarray(right).dtype.kind == "f":
@@ -274,13 +283,21 @@ def test_which_measures_go_with_what(
 def test_what_is_not_asked_for_together(both: tuple[str, str]) -> None:
     with pytest.raises(kl.RequestError) as raised:
         kl.apsp(GRID, **BOTH[both])
-    assert str(raised.value) == NOT_BOTH[both]
+    assert str(raised.value) == str(NOT_BOTH[both].error)
 
 
 def test_the_table_names_what_there_is() -> None:
     assert {*KEYWORDS, *(sink for sink, _ in MEASURES.values())} == set(SINKS)
     assert REFUSED.keys() <= {(sink, runner) for sink in SINKS for runner in RUNNERS}
     assert len(set(REFUSED.values())) == len(REFUSED)
+
+
+@pytest.mark.parametrize("why", [*REFUSED.values(), *NOT_BOTH.values()], ids=lambda why: why.option)
+def test_a_refusal_has_fields(why: Refusal) -> None:
+    error = why.error
+    assert (error.problem, error.option) == (why.problem, why.option)
+    assert [text for _, text in error.advice] == [*why.advice] != []
+    assert str(error) == f"{why.problem}: {', or '.join(why.advice)}"
 
 
 #: Calls that run in this process, on one device: what they are called with, and what comes of it.
@@ -347,7 +364,8 @@ def test_the_page_shows_the_table() -> None:
             why = {**REFUSED, **dict.fromkeys(NOT_ASKED, "")}.get((sink, runner))
             assert cell.startswith("no" if why is not None else "yes"), (sink, runner)
             advised = re.findall(r"`(\w+)`", cell)
-            assert all(word in str(why) for word in advised), (sink, runner)
+            said = "" if not why else str(why.error)
+            assert all(word in said for word in advised), (sink, runner)
 
 
 # ---- pairs on a cluster -------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def functions(module: str) -> dict[str, ast.FunctionDef]:
 
 @pytest.mark.parametrize("row", registry.methods(), ids=lambda row: row.entry)
 def test_a_reader_finds_the_function_of_every_row(row: registry.Method) -> None:
-    for entry in filter(None, (row.entry, row.in_place, row.rounds)):
+    for entry in filter(None, (row.entry, row.in_place, row.rounds, row.tiles)):
         module, name = entry.split(":")
         assert ast.get_docstring(functions(module)[name]), entry
 

@@ -146,7 +146,7 @@ def nearest(
     )  # fmt: skip
     where = ask.where
     if k > 1 and len(where.devices) > 1:
-        raise RequestError(REFUSED["best", "devices"])
+        raise REFUSED["best", "devices"].error
     if k > 1 and where.device not in ("auto", "cpu"):
         raise RequestError(
             Code(f"k={k}"),

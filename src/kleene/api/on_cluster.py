@@ -132,9 +132,8 @@ def _solve_block(call: Call) -> Result:
             " in a folder that all workers see",
         )
     require_memory(size, "the matrix", Text(Code("out='d.zarr'"), " to keep it in a store"))
-    method = find(plan.problem, plan.method, plan.device)
-    as_block = method is not None and "block" in method.makes
-    width = len(call.targets) if as_block else call.graph.n
+    makes = plan._row.makes if call.form is None else call.form._answers(call.ask)
+    width = len(call.targets) if "block" in makes else call.graph.n
     matrix = np.empty((len(call.sources), len(call.targets)), dtype)
 
     def put(first: int, rows: Any) -> None:

@@ -16,7 +16,6 @@ from kleene.engine.entries import Climbs, Entries
 from kleene.engine.planned import Planned, planned, show
 from kleene.engine.solve import Runner, solve
 from kleene.planning.ask import Decision, Output
-from kleene.registry import find
 from kleene.results.pairs import PairsResult
 
 __all__ = ["solve_pairs"]
@@ -57,8 +56,7 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
     if plan.method == "prepared" and ask.where.device == "auto" and plan.device != "cpu":
         plan, again = planned(searched, no_rows.freeze(_CLIMBING))
         looked += again
-    method = find(plan.problem, plan.method, plan.device)
-    if method is None or "entries" not in method.makes:
+    if "entries" not in plan._row.makes:
         return None
     from kleene.engine.prepared import prepared_form
 

@@ -78,7 +78,7 @@ def plan_tiles(call: Call) -> Plan | None:
 def solve_in_tiles(call: Call, plan: Plan) -> Result:
     """Answer a call by tiles on the workers of its cluster, into a store."""
     if call.out is None:
-        raise RequestError(NOT_BOTH["block", "tiles"])
+        raise NOT_BOTH["block", "tiles"].error
     path = Path(str(call.out))
     with open_client(call.on) as client:
         tiles = _Tiles.choose(call, plan, client, Store.look(path))

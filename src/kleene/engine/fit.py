@@ -7,11 +7,14 @@ computed. What is not refused here is right, and tested.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from kleene.engine.call import Call
 from kleene.errors import Code, RequestError, Text
 
-__all__ = ["NOT_BOTH", "REFUSED", "RUNNERS", "SINKS", "require_fit", "runner_of", "sink_of"]
+__all__ = [
+    "NOT_BOTH", "REFUSED", "RUNNERS", "SINKS", "Refusal", "require_fit", "runner_of", "sink_of",
+]  # fmt: skip
 
 #: Where an answer goes: one row, whole rows or the values of targets in memory, memory of the
 #: caller, a device, a store, or the values and paths of pairs; numbers of each row; sums over
@@ -25,66 +28,84 @@ SINKS = (
 #: Where rows are computed: in this process, on several devices of it, or on workers.
 RUNNERS = ("here", "devices", "cluster")
 
-#: What a call cannot have, and what to do instead.
+
+class Refusal(NamedTuple):
+    """Why two things do not go together, and what to do instead."""
+
+    problem: str
+    option: str
+    advice: tuple[str, ...]
+
+    @property
+    def error(self) -> RequestError:
+        """The error of a call that asks for both."""
+        return RequestError(self.problem, option=self.option, advice=self.advice, lead=": ")
+
+
+_OUT_SEEN = Text("give ", Code("out='d.zarr'"), " in a folder that all of them see")
+_NO_KEEP, _NO_DEVICES, _NO_ON = (
+    Text("leave out ", Code(name)) for name in ("keep", "devices=", "on=")
+)
+_SAMPLES = Text("take ", Code("samples="), " instead of ", Code("error="))
+
+#: What a call cannot have.
 REFUSED = {
-    ("row", "cluster"): Text(
-        "one source is one search: leave out ", Code("on="), ", or give ", Code("sources=[...]")
+    ("row", "cluster"): Refusal(
+        "one source is one search", "on", (_NO_ON, Text("give ", Code("sources=[...]")))
     ),
-    ("rows", "cluster"): Text(
-        "workers write rows to a store, never through this process: give ",
-        Code("out='d.zarr'"),
-        " in a folder that all of them see; or ",
-        Code("targets=[...]"),
-        " for a small answer; or use reduce_distances for sums and maxima",
+    ("rows", "cluster"): Refusal(
+        "workers write rows to a store, never through this process",
+        "out",
+        (
+            _OUT_SEEN,
+            Text(Code("targets=[...]"), " for a small answer"),
+            Text("use ", Code("kleene.reduce_distances"), " for sums and maxima"),
+        ),
     ),
-    ("array", "cluster"): Text(
-        "with ", Code("on="), ", out is the name of a store: ", Code("out='d.zarr'")
+    ("array", "cluster"): Refusal(
+        Text("with ", Code("on="), ", out is the name of a store"), "out", (Code("out='d.zarr'"),)
     ),
-    ("device", "devices"): Text(  # but a matrix: see ``_GATHERED``
-        Code("keep='device'"),
-        " leaves the answer on one device: name one of them in devices, or leave out keep",
+    ("device", "devices"): Refusal(  # but a matrix: see ``_GATHERED``
+        Text(Code("keep='device'"), " leaves the answer on one device"),
+        "keep",
+        (Text("name one of them in ", Code("devices")), _NO_KEEP),
     ),
-    ("device", "cluster"): Text(Code("on="), " leaves nothing on a device: leave out keep"),
-    ("estimate", "devices"): Text(
-        "paths of random pairs are searched on the CPU: leave out ",
-        Code("devices="),
-        ", or take ",
-        Code("samples="),
-        " instead of ",
-        Code("error="),
+    ("device", "cluster"): Refusal(
+        Text(Code("on="), " leaves nothing on a device"), "on", (_NO_KEEP,)
     ),
-    ("estimate", "cluster"): Text(
-        "an error is kept to by one process: leave out ",
-        Code("on="),
-        ", or take ",
-        Code("samples="),
-        " instead of ",
-        Code("error="),
+    ("estimate", "devices"): Refusal(
+        "paths of random pairs are searched on the CPU", "devices", (_NO_DEVICES, _SAMPLES)
     ),
-    ("best", "devices"): Text(
-        "several facilities of each vertex are found on the CPU: leave out ",
-        Code("devices="),
-        ", or take ",
-        Code("k=1"),
+    ("estimate", "cluster"): Refusal(
+        "an error is kept to by one process", "on", (_NO_ON, _SAMPLES)
+    ),
+    ("best", "devices"): Refusal(
+        "several facilities of each vertex are found on the CPU",
+        "devices",
+        (_NO_DEVICES, Text("take ", Code("k=1"))),
     ),
 }
 
 #: What one call cannot ask for together, wherever it is computed: two places for its answer, or
 #: some columns of a matrix that workers close in tiles.
 NOT_BOTH = {
-    ("pairs", "device"): Text(
-        "the paths of pairs are collected on the host: leave out ", Code("keep='device'")
+    ("pairs", "device"): Refusal(
+        "the paths of pairs are collected on the host",
+        "keep",
+        (Text("leave out ", Code("keep='device'")),),
     ),
-    ("out", "device"): Text(
-        Code("out"),
-        " stores the distances in host memory, ",
-        Code("keep='device'"),
-        " leaves them on the GPU: leave out one of them",
+    ("out", "device"): Refusal(
+        Text(
+            Code("out"),
+            " stores the distances in host memory, ",
+            Code("keep='device'"),
+            " leaves them on the GPU",
+        ),
+        "out",
+        ("leave out one of them",),
     ),
-    ("block", "tiles"): Text(
-        "tiles stay with the workers, which write rows to a store: give ",
-        Code("out='d.zarr'"),
-        " in a folder that all of them see",
+    ("block", "tiles"): Refusal(
+        "tiles stay with the workers, which write rows to a store", "out", (_OUT_SEEN,)
     ),
 }
 
@@ -126,4 +147,4 @@ def require_fit(call: Call) -> None:
         if call.pairs is not None or call.out is not None:
             why = NOT_BOTH["pairs" if call.pairs is not None else "out", "device"]
     if why is not None:
-        raise RequestError(why)
+        raise why.error

@@ -13,12 +13,12 @@ from kleene.backends.common.limits import apply_limit
 from kleene.backends.common.walks import Walks, follow_links
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
+from kleene.engine.planned import plan_value
+from kleene.engine.work import run_method
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.ask import Ask
 from kleene.planning.facts import searched_facts
-from kleene.planning.plan import plan_call
-from kleene.registry import find
 
 __all__ = ["SearchedRows"]
 
@@ -45,15 +45,13 @@ class SearchedRows:
         ask = Ask.of(
             problem, semiring=self.semiring, device="cpu", sources=len(sources), dtype=asked
         )._replace(keywords=())
-        plan = plan_call(searched_facts(graph, self.dtype, self.hops), ask)
-        method = find(plan.problem, plan.method, plan.device)
-        assert method is not None
+        plan = plan_value(searched_facts(graph, self.dtype, self.hops), ask)
         semiring, sources = SEMIRINGS[self.semiring], sources.astype(graph.id_dtype, copy=False)
         task = Task(
             graph, semiring, sources, None, self.limit, True, self.dtype, plan.threads,
             hops=self.hops,
         )  # fmt: skip
-        return apply_limit(task, method.load()(task))
+        return apply_limit(task, run_method(plan, task))
 
     def walks(self, source: int, vertices: Array) -> Walks:
         """Return the paths between a source and some vertices: positions and offsets."""

@@ -18,7 +18,7 @@ import numpy as np
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Progress, Task
 from kleene.engine.call import Call
-from kleene.planning.ask import Ask, Output, What, Where
+from kleene.planning.ask import Ask, Decision, Output, What, Where
 from kleene.planning.cost_model import gpu_cost, searched_seconds
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, make_plan
@@ -45,13 +45,13 @@ def plan_of_tiles(call: Call, method: str) -> Plan:
     ask, graph = call.ask, call.graph.transpose() if call.reverse else call.graph
     device = ask.where.device
     here = "cpu" if device in ("auto", *INDEXED) else device
-    asked = ask.but(method=method, predecessors=False, given=True, device=here)
-    plan = make_plan(graph_facts(graph), asked, replace(this_machine(), memory=None))
     why = "device: each worker's own choice"
     if device != "auto":
-        plan = replace(plan, device=device)
         why = f"device: {device!r} on the workers, as asked"
-    return replace(plan, reasons=(why, *plan.reasons[1:]))
+    asked = ask.but(method=method, predecessors=False, given=True, device=here)
+    asked = asked.freeze(Decision("device", here, why))
+    plan = make_plan(graph_facts(graph), asked, replace(this_machine(), memory=None))
+    return plan if device == "auto" else replace(plan, device=device)
 
 
 def plans_of_a_tile(facts: Facts, ask: Ask, side: int) -> tuple[TilePlan, ...]:

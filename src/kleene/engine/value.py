@@ -11,7 +11,6 @@ from kleene.backends.task import Progress as Report
 from kleene.engine.call import Progress, Timings
 from kleene.engine.work import with_idle_memory
 from kleene.planning.plan import Plan
-from kleene.registry import find
 from kleene.system.progress import reporter
 
 __all__ = ["run_in_place", "run_value", "timed"]
@@ -24,9 +23,7 @@ def run_value(plan: Plan, task: Any, *, progress: Progress = None) -> tuple[Any,
 
     ``task.progress`` is set where the user asked for progress.
     """
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    run = method.load()
+    run = plan._row.load()
     began = perf_counter()
     if progress is None and not plan.devices:  # microseconds count
         found = run(task)
@@ -42,9 +39,7 @@ def run_value(plan: Plan, task: Any, *, progress: Progress = None) -> tuple[Any,
 
 def run_in_place(plan: Plan, *arguments: Any, progress: Progress = None, **more: Any) -> Any:
     """Run the method of a plan on arrays that are on its device, and return what it gives."""
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    run = method.load_in_place()
+    run = plan._row.load_in_place()
     found, _ = timed(lambda report: run(*arguments, report=report, **more), progress, plan.problem)
     return found
 

@@ -27,7 +27,6 @@ from kleene.engine.pieces import Piece
 from kleene.errors import MemoryBudgetError
 from kleene.graph.incoming import PULLING, IncomingArcs
 from kleene.planning.plan import Plan
-from kleene.registry import find
 
 if TYPE_CHECKING:
     from kleene.system.threads import Future, ThreadPool
@@ -154,8 +153,7 @@ def _thread() -> ThreadPool:
 
 def fills_matrix(plan: Plan) -> bool:
     """Return whether the method computes all rows at once, whatever rows are asked for."""
-    method = find(plan.problem, plan.method, plan.device)
-    return plan.form == "arcs" and method is not None and method.cuts == "never"
+    return plan.form == "arcs" and plan._row.cuts == "never"
 
 
 def compute(
@@ -203,8 +201,7 @@ def compute(
 
 def _run(task: Task, plan: Plan, call: Call) -> Answer:
     """Run the method of a plan, on its devices."""
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
+    method = plan._row
     run: Callable[[Task], Answer] = method.load()
     if call.ask.where.options:
         run = partial(run, **dict(call.ask.where.options))
@@ -234,9 +231,7 @@ def run_rows(run: Callable[[Task], Answer], plan: Plan, call: Call, task: Task) 
 
 def run_method(plan: Plan, task: Any, *more: Any) -> Any:
     """Run the method of a plan on a task that is no path problem's; ``more`` is its own."""
-    method = find(plan.problem, plan.method, plan.device)
-    assert method is not None
-    run = method.load()
+    run = plan._row.load()
     if not plan.device_memory:
         return run(task, *more)
     return with_idle_memory(plan, partial(run, task, *more))

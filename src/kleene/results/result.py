@@ -554,22 +554,9 @@ class Result:
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
-        if Path(path).suffix in saved.STORE_SUFFIXES:
-            stores: Any = import_module("kleene.distributed.stored_results")
-            stored: Result = stores.load_stored(path, graph)
-            return stored
-        read = saved.load(path, graph)
-        if isinstance(read, saved.SavedPairs):
-            from kleene.results.pairs import PairsResult
-
-            return PairsResult(
-                graph, read.plan, read.stats, read.pairs, read.values, read.walks, read.limit,
-                read.by_target,
-            )  # fmt: skip
-        return Result(
-            graph, read.plan, read.stats, read.answer, read.sources, read.targets, read.limit,
-            read.single, read.reverse,
-        )  # fmt: skip
+        # By name: what knows all kinds of results, and stores, is in a layer above.
+        found: Result = import_module("kleene.api.load").load_result(path, graph)
+        return found
 
     def __repr__(self) -> str:
         kind = f"{self.problem} by {self.plan.method} on {self.plan.where}"
