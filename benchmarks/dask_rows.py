@@ -67,8 +67,8 @@ def local_client(workers: int) -> Iterator[Any]:
 
 
 def _import_kleene() -> None:
-    import kleene.api.on_cluster
-    import kleene.api.prepared_graph  # noqa: F401
+    import kleene.calls.on_cluster
+    import kleene.calls.prepared_graph  # noqa: F401
 
 
 @contextlib.contextmanager
@@ -116,7 +116,7 @@ def measure(name: str, folder: Path, repeats: int, sums: bool) -> str:
         checks = set()
         for _ in range(repeats):
             for how, client in zip(least, (None, one, two), strict=True):
-                with patch("kleene.distributed.dask_rows.RUN_SECONDS", 1.0):
+                with patch("kleene.clusters.dask.runner.RUN_SECONDS", 1.0):
                     took, check = timed(graph, sources, folder, client)
                 least[how] = min(least[how], took)
                 checks.add(check)

@@ -26,9 +26,9 @@ import gpu_prepared
 import gpu_record
 
 import kleene as kl
-from kleene.api.programs import device_facts
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.variants import VARIANTS
+from kleene.calls.programs import device_facts
 from kleene.cli.lab_progress import RunProgress
 from kleene.cli.lab_run import chosen
 from kleene_lab.harness.environment import Environment

@@ -27,7 +27,7 @@ import numpy as np
 
 import kleene as kl
 from kleene.registry import PATH_PROBLEMS
-from kleene.registry.betweenness import HOPS_ONLY
+from kleene.registry.measures import HOPS_ONLY
 
 TESTS = Path(__file__).parent.parent / "tests"
 SMALL = 150  # vertices: more than one tile, and not a multiple of anything

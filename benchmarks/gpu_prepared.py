@@ -18,11 +18,11 @@ import highways
 import numpy as np
 
 import kleene as kl
-from kleene.backends.cuda import prepared_customize, prepared_trees
-from kleene.backends.cuda.prepared_batches import TreeBatch
-from kleene.backends.cuda.prepared_device import place_elimination
-from kleene.backends.cuda.prepared_trees import Rows, open_batch
-from kleene.backends.cuda.row_batches import RowBuffers
+from kleene.backends.cuda.prepared import batches
+from kleene.backends.cuda.prepared import customize as prepared_customize
+from kleene.backends.cuda.prepared.batches import Rows, TreeBatch, open_batch
+from kleene.backends.cuda.prepared.layout import place_elimination
+from kleene.backends.cuda.rows import RowBuffers
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.interface import Device
 from kleene.backends.cuda.tuning import prepared as tuning
@@ -122,11 +122,11 @@ def check(subject: Subject) -> None:
     graph, elimination, customization, device = subject
     sources = subject.rows(20).sources
     want = kl.sssp(graph, sources=sources.tolist(), device="cpu", predecessors=False).distances
-    kept = prepared_trees.trees_on_device(elimination, customization, sources, device=device.kind)
+    kept = batches.trees_on_device(elimination, customization, sources, device=device.kind)
     np.testing.assert_array_equal(device.download(kept.values), want)
     targets = subject.rows(20, 50).targets
     assert targets is not None
-    kept = prepared_trees.matrix_on_device(
+    kept = batches.matrix_on_device(
         elimination, customization, sources, targets, device=device.kind
     )
     np.testing.assert_array_equal(device.download(kept.values), want[:, targets])
@@ -196,20 +196,20 @@ def calls(subject: Subject, quick: bool) -> Iterator[Line]:
     sources = subject.rows(count).sources
 
     def kept_trees() -> object:
-        return prepared_trees.trees_on_device(*pair, sources, device=device.kind)
+        return batches.trees_on_device(*pair, sources, device=device.kind)
 
     yield Line(f"{count} trees, call, kept", by_clock(device, kept_trees))
     values = np.empty((count, subject.graph.n), customization.dtype)
 
     def host_trees() -> None:
-        prepared_trees.trees(*pair, sources, values, device=device.kind)
+        batches.trees(*pair, sources, values, device=device.kind)
 
     yield Line(f"{count} trees, call, to the host", by_clock(device, host_trees, 2))
     for side in (30,) if quick else (1000, 10_000):
         wanted = subject.rows(side, side)
 
         def matrix(wanted: Rows = wanted) -> object:
-            return prepared_trees.matrix_on_device(
+            return batches.matrix_on_device(
                 *pair, wanted.sources, wanted.targets, device=device.kind
             )
 

@@ -12,8 +12,8 @@ import re
 import sys
 from pathlib import Path
 
-from kleene.api.programs import kernel_digest
 from kleene.backends.cuda.variants import VARIANTS, is_unrecorded
+from kleene.calls.programs import kernel_digest
 from kleene_lab.harness import record as records
 
 FOLDER = Path(__file__).parent

@@ -56,7 +56,7 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let plans see a GPU."""
     from kleene.planning import machine as planning_machine
     from kleene.planning import plan as planning
-    from kleene.system import machine, nvidia
+    from kleene.system import devices, machine
 
     def forget() -> None:
         machine.this_machine.cache_clear()
@@ -66,7 +66,7 @@ def gpu_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         planning._PLANS.clear()
 
     forget()
-    monkeypatch.setattr(nvidia, "missing", lambda: None)
+    monkeypatch.setattr(devices, "missing", lambda: None)
     yield
     forget()
 

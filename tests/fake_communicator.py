@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.distributed.mpi.communicator import Communicator
+from kleene.clusters.mpi.communicator import Communicator
 
 __all__ = ["Aborted", "Deadlock", "Mismatch", "run_ranks"]
 

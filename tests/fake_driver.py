@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kleene.backends.cuda.runtime import cuda_startup
-from kleene.system import nvidia
+from kleene.system import devices
 
 if TYPE_CHECKING:
     from fake_gpu import FakeGpu
@@ -85,8 +85,8 @@ def installed_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Fake
 
     _gpus.append(fake := FakeGpu())
     monkeypatch.setenv("KLEENE_CACHE_DIR", str(cache))
-    monkeypatch.setattr(nvidia, "missing", lambda: None)
-    monkeypatch.setattr(nvidia, "library", lambda: None)
+    monkeypatch.setattr(devices, "missing", lambda: None)
+    monkeypatch.setattr(devices, "library", lambda: None)
     fake.nvrtc = cuda_kernel.compile_image
     monkeypatch.setattr(cuda_kernel, "compile_image", fake.compile_image)
     monkeypatch.setattr(cuda_startup, "_opened", {})
@@ -99,7 +99,7 @@ def _load() -> None:
     """Let ``cuda.bindings`` call this file, for the rest of the process."""
     driver = pytest.importorskip("cuda.bindings._internal.driver")
     compiler = shutil.which("cc")
-    if nvidia.library() is not None or compiler is None:
+    if devices.library() is not None or compiler is None:
         pytest.skip("there is a real driver, or no C compiler")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "libcuda.so"

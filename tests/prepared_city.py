@@ -9,7 +9,7 @@ import numpy as np
 import prepared_reference
 
 import kleene as kl
-from kleene.graph.frozen import is_frozen
+from kleene.graph.forms import is_frozen
 from kleene.prepared import files
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination

@@ -13,7 +13,7 @@ import pytest
 from emulators import CHECKED
 
 import kleene as kl
-from kleene.backends.cuda import prepared_trees
+from kleene.backends.cuda.prepared import batches
 from kleene.backends.cuda.tuning import prepared as tuning
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate
@@ -82,7 +82,7 @@ def prepared(
 def all_trees(elimination: Elimination, customization: Customization, **options: Any) -> Any:
     sources = options.pop("sources", np.arange(elimination.n))
     values = np.empty((len(sources), elimination.n), customization.dtype)
-    prepared_trees.trees(elimination, customization, sources, values, device=DEVICE, **options)
+    batches.trees(elimination, customization, sources, values, device=DEVICE, **options)
     return values
 
 

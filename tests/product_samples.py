@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kleene.registry import methods
-from kleene.registry.product import PRODUCT_SEMIRINGS
+from kleene.registry.algebra import PRODUCT_SEMIRINGS
 from kleene.system.machine import this_machine
 
 DEVICES = [

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import kleene as kl
-from kleene.api import programs
+from kleene.calls import programs
 
 FILE = Path(__file__).parent / "data" / "public_names.txt"
 
@@ -27,7 +27,7 @@ CALLED = ("kl.TurnGraph",)
 def names() -> list[str]:
     """Return the lines of the file."""
     returned = (line for name, item in _returned() for line in _item(name, item))
-    measuring = _module("kleene.api.programs", programs)
+    measuring = _module("kleene.calls.programs", programs)
     return sorted({*_module("kl", kl), *measuring, *returned, *_commands()})
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.distributed import ledger, store, store_npy, store_zarr
-from kleene.distributed.store import Piece, Store, StoreSpec
+from kleene.stores import ledger, npy, store, zarr
+from kleene.stores.store import Piece, Store, StoreSpec
 
 ROWS, COLUMNS, BLOCK = 23, 7, 5
 SPEC = StoreSpec(
@@ -75,7 +75,7 @@ def in_child(act: Callable[[], object]) -> bool:
 
 def die_at_line(count: int) -> None:
     """Kill this process before the so-manieth line of the modules of stores."""
-    watched = {module.__file__ for module in (ledger, store, store_npy, store_zarr)}
+    watched = {module.__file__ for module in (ledger, store, npy, zarr)}
     left = count
 
     def trace(frame: Any, event: str, argument: Any) -> Any:

@@ -14,12 +14,12 @@ import pytest
 
 import kleene as kl
 from kleene.backends.answer import Answer, KeptRows, LatePredecessors, WholeRows
-from kleene.backends.cuda.device_answer import kept_answer
+from kleene.backends.cuda.answer import kept_answer
 from kleene.backends.cuda.runtime.device import open_device
-from kleene.distributed.store_npy import NpyWriter
-from kleene.distributed.store_writer import StoreSpec, StoreWriter
-from kleene.distributed.store_zarr import ZarrWriter
-from kleene.distributed.stored_answer import StoredRows, answer_in_store
+from kleene.stores.npy import NpyWriter
+from kleene.stores.rows import StoredRows, answer_in_store
+from kleene.stores.writer import StoreSpec, StoreWriter
+from kleene.stores.zarr import ZarrWriter
 
 G = kl.generate.grid(4, 5, weights=(1, 9), seed=2)
 RIGHT = kl.apsp(G)

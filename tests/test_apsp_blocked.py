@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda.apsp_blocked_matrix import bank_conflict
-from kleene.backends.cuda.apsp_products import interleave
+from kleene.backends.cuda.classic.blocked import bank_conflict
+from kleene.backends.cuda.classic.products import interleave
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.runtime.timing import timed_call

@@ -22,7 +22,7 @@ from kleene import Graph, RequestError, VerificationError, _native
 from kleene.backends.cpu.betweenness import lanes
 from kleene.backends.reference.betweenness import brandes
 from kleene.backends.task import BetweennessTask
-from kleene.registry.betweenness import HOPS_ONLY
+from kleene.registry.measures import HOPS_ONLY
 from kleene.system.machine import this_machine
 
 ROWS = [

@@ -19,7 +19,7 @@ from scipy.stats import binom
 import kleene as kl
 from kleene import Graph, RequestError
 from kleene.backends.common import sample_limits
-from kleene.backends.cpu.betweenness_sampled import longest_path
+from kleene.backends.cpu.betweenness import longest_path
 
 #: Graphs with weights for which the number of shortest paths is not defined, or paths are not.
 UNSUITED = {"zero_cycle", *(name for name in graphs.names() if "negative" in name)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene import _native
-from kleene.backends.cpu.betweenness_weighted import dijkstra
+from kleene.backends.cpu.betweenness import dijkstra
 from kleene.backends.reference.betweenness import brandes
 from kleene.backends.task import BetweennessTask
 from tests import graphs

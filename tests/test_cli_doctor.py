@@ -12,7 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kleene.cli.main import app
-from kleene.system import doctor, machine, nvidia
+from kleene.system import devices as nvidia
+from kleene.system import doctor, machine
 from kleene.system.doctor import Gpu, examine
 
 PACKAGES = {"networkx": "3.2", "matplotlib": "3.8"}

@@ -15,9 +15,9 @@ from cli_runner import kleene
 
 import kleene as kl
 from kleene.cli import cluster
-from kleene.distributed import store_sink
-from kleene.distributed.store_writer import StoreWriter
-from kleene.distributed.store_zarr import ZarrWriter
+from kleene.stores import sink
+from kleene.stores.writer import StoreWriter
+from kleene.stores.zarr import ZarrWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
 
@@ -26,7 +26,7 @@ GRAPH = kl.generate.uniform(300, 2000, weights=(1, 9), seed=4)
 
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
+    monkeypatch.setattr(sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
 
 
 @pytest.fixture(params=["npy", "zarr"])

@@ -20,7 +20,7 @@ from kleene.backends.answer import Answer
 from kleene.backends.cpu import closure
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
-from kleene.results.verify import PathValues, verify
+from kleene.proofs.paths import PathValues, verify
 
 Array = NDArray[Any]
 

@@ -9,7 +9,8 @@ import pytest
 
 import kleene as kl
 from kleene.backends.answer import Answer
-from kleene.backends.common.closure_tiles import (
+from kleene.backends.common.dense_driver import MatrixForm, engine_form, finish_rows
+from kleene.backends.common.tiles import (
     Tile,
     TileEngine,
     arc_tile,
@@ -17,17 +18,16 @@ from kleene.backends.common.closure_tiles import (
     relax_tile,
     take_column,
 )
-from kleene.backends.common.dense_driver import MatrixForm, engine_form, finish_rows
-from kleene.backends.cpu.closure_tiles import CpuTiles
+from kleene.backends.cpu.closure import CpuTiles
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
-from kleene.distributed import tile_tasks
-from kleene.distributed.tile_grid import Cluster, TileGrid, choose_layout
-from kleene.distributed.tile_tasks import TileDevices
+from kleene.clusters.dask import tile_tasks
+from kleene.clusters.dask.tile_tasks import TileDevices
 from kleene.engine.tiles import plans_of_a_tile
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.registry import Method
+from kleene.stores.tile_grid import Cluster, TileGrid, choose_layout
 from kleene.system.machine import Machine, this_machine
 
 DEVICES = [d for d in ("cpu", "emulated", "cuda") if d in this_machine().devices]
@@ -92,7 +92,7 @@ def answer(engine: TileEngine, form: MatrixForm, task: Task, grid: TileGrid) -> 
 def engine_of(device: str, form: MatrixForm, nonnegative: bool) -> TileEngine:
     if device == "cpu":
         return CpuTiles(form, 1)
-    from kleene.backends.cuda.closure_tiles import DeviceTiles
+    from kleene.backends.cuda.closure.rounds import DeviceTiles
 
     return DeviceTiles(device, form, nonnegative)
 

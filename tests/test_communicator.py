@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
+from kleene.clusters.mpi import launch
+from kleene.clusters.mpi.agreement import agreed, guarded
+from kleene.clusters.mpi.arcs import number_heads
 from kleene.distributed import Communicator, MpiCommunicator, Partition
-from kleene.distributed.mpi import last_words
-from kleene.distributed.mpi.agreement import agreed, guarded
-from kleene.distributed.mpi.arcs import number_heads
 
 RECORD = np.dtype([("vertex", np.int32), ("distance", np.float64)])
 
@@ -287,15 +287,15 @@ def test_a_rank_is_heard_before_it_ends_the_job(
 
 
 def test_a_launcher_that_does_not_read_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(last_words, "PATIENCE", 0.05)
+    monkeypatch.setattr(launch, "PATIENCE", 0.05)
     read, written = os.pipe()
     with open(read, "rb") as launcher:
         with open(written, "w") as stderr:
             monkeypatch.setattr(sys, "stderr", stderr)
             began = time.monotonic()
-            last_words.deliver("first")
+            launch.deliver("first")
             assert time.monotonic() - began >= 0.05
-        last_words.deliver("closed")
+        launch.deliver("closed")
         monkeypatch.setattr(sys, "stderr", io.StringIO())
-        last_words.deliver("no file")
+        launch.deliver("no file")
         assert launcher.read() == b"first\n"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.results.count_bounds import CountBounds
-from kleene.results.verify_rows import ProvedRow
+from kleene.proofs.counts import CountBounds
+from kleene.proofs.rows import ProvedRow
 
 EDGES = np.array([0.0, 1.0, 2.0, 4.0])
 

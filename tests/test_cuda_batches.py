@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda import bfs_multi, sssp_batched
-from kleene.backends.cuda import row_batches as rows
+from kleene.backends.cuda import rows as rows
+from kleene.backends.cuda.bfs import multi
 from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.sssp import batched
 from kleene.backends.cuda.tuning import bfs as tuning
 from kleene.backends.cuda.tuning import sssp as sssp_tuning
 from kleene.backends.cuda.tuning import transfers
@@ -226,8 +227,8 @@ def test_targets_stop_a_batch() -> None:
 def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less memory, smaller batches; the same answer."""
     for g, solve, module, little in (
-        (sample(100), bfs, bfs_multi, "25K"),
-        (sample(100, 4, "int32"), apsp, sssp_batched, "70K"),
+        (sample(100), bfs, multi, "25K"),
+        (sample(100, 4, "int32"), apsp, batched, "70K"),
     ):
         widths = []
         fill = rows.fill_rows

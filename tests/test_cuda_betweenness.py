@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kleene.backends.cuda.betweenness.hops import lanes
+from kleene.backends.cuda.betweenness.hops.weighted import batched
 
 import kleene as kl
+from kleene.backends.cpu.betweenness import dijkstra
 from kleene.backends.cpu.betweenness import lanes as cpu_lanes
-from kleene.backends.cpu.betweenness_weighted import dijkstra
-from kleene.backends.cuda import betweenness, betweenness_weighted
-from kleene.backends.cuda.betweenness import lanes
-from kleene.backends.cuda.betweenness_weighted import batched
+from kleene.backends.cuda.betweenness.hops import hops as betweenness
+from kleene.backends.cuda.betweenness.hops import weighted
 from kleene.backends.cuda.runtime.device import open_device
-from kleene.backends.cuda.sssp_batched import BatchedDistances
+from kleene.backends.cuda.sssp.batched import BatchedDistances
 from kleene.backends.cuda.tuning import betweenness as tuning
 from kleene.backends.cuda.tuning import sssp as sssp_tuning
 from kleene.backends.reference.betweenness import brandes
@@ -325,7 +326,7 @@ def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less memory, smaller batches; the same answer."""
     for module, weights, little in (
         (betweenness, None, "250K"),
-        (betweenness_weighted, "int32", "450K"),
+        (weighted, "int32", "450K"),
     ):
         widths: list[int] = []
         add = betweenness.add_batches

@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda import bfs_frontiers, bfs_levels, bfs_scan
+from kleene.backends.cuda.bfs import direction
+from kleene.backends.cuda.classic import frontiers
+from kleene.backends.cuda.classic import scan as bfs_scan
 from kleene.backends.cuda.prefix_scan import PrefixScan
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
@@ -148,7 +150,7 @@ def test_queues_of_blocks_overflow(
     capacity: int, seed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", seed)
-    monkeypatch.setattr(bfs_frontiers.Privatized, "capacity", capacity)
+    monkeypatch.setattr(frontiers.Privatized, "capacity", capacity)
     check(broom(300), 0, "privatized")
     check(hub(700, 300), 3, "privatized")
 
@@ -159,16 +161,16 @@ def test_a_single_block_hands_over_and_takes_over(
     per_launch: int, seed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", seed)
-    form, used = bfs_frontiers.SingleBlock, ""
+    form, used = frontiers.SingleBlock, ""
     many, one = form.many_levels, form.level
 
-    def alone(self: bfs_frontiers.SingleBlock, size: int, *args: int) -> tuple[int, int]:
+    def alone(self: frontiers.SingleBlock, size: int, *args: int) -> tuple[int, int]:
         nonlocal used
         assert size <= 20
         used += "s"
         return many(self, size, *args)
 
-    def together(self: bfs_frontiers.SingleBlock, size: int, depth: int) -> int:
+    def together(self: frontiers.SingleBlock, size: int, depth: int) -> int:
         nonlocal used
         assert size > 20
         used += "m"
@@ -223,7 +225,7 @@ def test_compaction_on_both_sides_of_the_threshold(
 
     def launch(kernel: Any, *args: Any) -> None:
         launched.append(kernel.name)
-        bfs_levels.launch_threads(kernel, *args)
+        direction.launch_threads(kernel, *args)
 
     def contracted(self: bfs_scan.Scanned, *args: int) -> tuple[int, bool]:
         size, left = contract(self, *args)
@@ -266,7 +268,7 @@ def test_checked(form: str, seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No access out of range, and no race but those meant, whatever the order."""
     monkeypatch.setenv("KLEENE_EMULATOR", "checked")
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", seed)
-    monkeypatch.setattr(bfs_frontiers.Privatized, "capacity", 50)
-    monkeypatch.setattr(bfs_frontiers.SingleBlock, "own_capacity", 16)
+    monkeypatch.setattr(frontiers.Privatized, "capacity", 50)
+    monkeypatch.setattr(frontiers.SingleBlock, "own_capacity", 16)
     for g, source in ((hub(600, 200), 5), (grid(20, 15), 37)):
         search(g, source, form, predecessors=True).verify()

@@ -20,7 +20,8 @@ from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
 from kleene.registry import methods
-from kleene.system import machine, nvidia
+from kleene.system import devices as nvidia
+from kleene.system import machine
 
 if TYPE_CHECKING:
     from fake_gpu import FakeGpu

@@ -10,13 +10,14 @@ from device_bands import ALL, ONE, assert_equal_bits, sample
 
 import kleene as kl
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.backends.cuda import closure_devices, closure_streamed, closure_tiled
-from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
+from kleene.backends.cuda.closure import bands as closure_devices
+from kleene.backends.cuda.closure import streamed, tiled
+from kleene.backends.cuda.closure.kernels import BLOCK, TileLayout
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.errors import MemoryBudgetError
-from kleene.planning import device_split
+from kleene.planning import device_choice
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import make_plan
@@ -45,7 +46,7 @@ def reset_peaks() -> None:
 
 
 def no_streaming(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closure_streamed, "close", None)
+    monkeypatch.setattr(streamed, "close", None)
 
 
 @pytest.mark.parametrize("predecessors", [False, True])
@@ -78,10 +79,8 @@ def test_bands_follow_the_memory_of_each_device(monkeypatch: pytest.MonkeyPatch)
         open_device("emulated:1").empty(5 * 2**18, np.uint8, "held"),
         open_device("emulated:2").empty(3 * 2**20, np.uint8, "held"),
     ]
-    made, bands = closure_tiled.make_bands, []
-    monkeypatch.setattr(
-        closure_tiled, "make_bands", lambda *args: (bands.extend(made(*args)), bands)[1]
-    )
+    made, bands = tiled.make_bands, []
+    monkeypatch.setattr(tiled, "make_bands", lambda *args: (bands.extend(made(*args)), bands)[1])
     got = kl.apsp(g, method="tiled", predecessors=False, **ALL)
     assert_equal_bits(got, wanted)
     assert [band.device.index for band in bands] == [0, 1, 3]
@@ -154,7 +153,7 @@ def test_gpus_share_a_matrix_where_it_pays() -> None:
     alone = make_plan(facts(2**16), ask.but(devices=("cuda:5",)), machine)
     assert 0.5 * alone.device_memory < plan.device_memory < 0.6 * alone.device_memory
     assert plan.memory == alone.memory
-    assert device_split._BLOCK == BLOCK
+    assert device_choice._BLOCK == BLOCK
     small = make_plan(facts(100), ask.but(devices=("cuda:5", "cuda:2")), machine)
     assert small.devices == ("cuda:5",)
     assert "one device: the matrix has one block of up to 128 rows" in small.reasons
@@ -193,8 +192,8 @@ def test_an_array_of_another_library(
     lengths = np.random.default_rng(3).random((300, 300)).astype(np.float32)
     emulated, first = open_device("emulated"), open_device("cuda:0")
     wanted = emulated.upload(lengths)
-    assert closure_tiled.close_in_place(emulated, wanted, lambda done, total: None)
-    monkeypatch.setattr(device_split, "_WORTH", 1e9)  # several always pay
+    assert tiled.close_in_place(emulated, wanted, lambda done, total: None)
+    monkeypatch.setattr(device_choice, "_WORTH", 1e9)  # several always pay
     there = first.upload(lengths)
     kl.close_distances(Foreign(there))
     assert "cuMemcpyPeerAsync" in cuda.log
@@ -233,13 +232,13 @@ def test_in_place(dtype: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> Non
     lengths = rng.random((400, 410)).astype(dtype)
     first, *others = [open_device(f"emulated:{index}") for index in range(4)]
     there = [first.upload(lengths)[:, 5:405] for _ in range(2)]
-    assert closure_tiled.close_in_place(first, there[0], lambda done, total: None)
-    assert closure_tiled.close_in_place(first, there[1], lambda done, total: None, others)
+    assert tiled.close_in_place(first, there[0], lambda done, total: None)
+    assert tiled.close_in_place(first, there[1], lambda done, total: None, others)
     wanted, got = (first.download(array) for array in there)
     assert got.tobytes() == wanted.tobytes()
     lengths[399, 5], lengths[0, 404] = -3, 1
     cyclic = first.upload(lengths)[:, 5:405]
-    assert not closure_tiled.close_in_place(first, cyclic, lambda done, total: None, others)
+    assert not tiled.close_in_place(first, cyclic, lambda done, total: None, others)
     assert np.array_equal(first.download(cyclic), lengths[:, 5:405])
 
 

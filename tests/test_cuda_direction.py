@@ -116,7 +116,7 @@ def test_a_block_that_finds_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(tuning, "WORK_PER_BLOCK", 256)
     if seed:
         device = EmulatedDevice(seed=seed, module="_emulator_checked")
-        monkeypatch.setattr("kleene.backends.cuda.bfs_search.open_device", lambda kind: device)
+        monkeypatch.setattr("kleene.backends.cuda.bfs.direction.open_device", lambda kind: device)
     heads = np.arange(1, 3101)
     tails = [np.zeros(100, int), 1 + np.arange(1000) // 10, 101 + np.arange(2000)]
     g = kl.Graph.from_edges(np.concatenate(tails), heads, directed=False)
@@ -142,7 +142,7 @@ def test_a_target_that_is_not_there() -> None:
 def test_other_orders(name: str, seed: int, shape: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks and threads in other orders, every access looked at."""
     device = EmulatedDevice(seed=seed, module="_emulator_checked")
-    monkeypatch.setattr("kleene.backends.cuda.bfs_search.open_device", lambda kind: device)
+    monkeypatch.setattr("kleene.backends.cuda.bfs.direction.open_device", lambda kind: device)
     search(GRAPHS[name], 7).verify()
 
 

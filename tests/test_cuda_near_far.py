@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda import sssp_near_far as near_far
-from kleene.backends.cuda import sssp_search as lengths
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.backends.cuda.sssp import near_far as near_far
+from kleene.backends.cuda.sssp import search as lengths
 from kleene.backends.cuda.tuning import sssp as tuning
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda.runtime import prefault
+from kleene.backends.cuda.runtime import host_buffers
 from kleene.backends.cuda.tuning import transfers
 
 
@@ -17,7 +17,7 @@ def test_every_page_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfers, "PREFAULT_PIECE", 2**13)
     values = np.full((3, 10_000), 7, np.int32)
     small = np.full(5, 7, np.int8)
-    with prefault.prefault(2, values[1], None, small):
+    with host_buffers.prefault(2, values[1], None, small):
         pass
     assert (values[[0, 2]] == 7).all(), "other rows are unchanged"
     pages = values[1].view(np.uint8)[:: transfers.PAGE]
@@ -28,7 +28,7 @@ def test_every_page_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_small_arrays_are_left_alone() -> None:
     before = threading.active_count()
     values = np.full(100, 7)
-    with prefault.prefault(2, values):
+    with host_buffers.prefault(2, values):
         assert threading.active_count() == before
     assert (values == 7).all()
 

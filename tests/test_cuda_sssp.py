@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda.device_graph import get_device_graph
+from kleene.backends.cuda.graph import get_device_graph
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
-from kleene.backends.cuda.sssp_bellman_ford import _BellmanFord
-from kleene.backends.cuda.sssp_predecessors import recover_predecessors
+from kleene.backends.cuda.sssp.bellman_ford import _BellmanFord
+from kleene.backends.cuda.sssp.predecessors import recover_predecessors
 
 METHODS = ("bellman_ford", "bellman_ford_plain", "llp")
 TYPES = (np.int32, np.int64, np.float32, np.float64)

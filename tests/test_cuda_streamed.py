@@ -14,10 +14,9 @@ from emulators import needs_checked
 import kleene as kl
 from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import close_matrix, engine_form
-from kleene.backends.cuda import closure_tiled as closure
-from kleene.backends.cuda.closure_bands import BandSplit
-from kleene.backends.cuda.closure_layout import TileLayout
-from kleene.backends.cuda.closure_streamed import StreamedClosure
+from kleene.backends.cuda.closure import tiled as closure
+from kleene.backends.cuda.closure.kernels import TileLayout
+from kleene.backends.cuda.closure.streamed import BandSplit, StreamedClosure
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.runtime.interface import Array
 from kleene.backends.cuda.tuning import closure as tuning

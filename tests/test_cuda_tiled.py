@@ -10,9 +10,9 @@ import pytest
 from emulators import needs_checked
 
 import kleene as kl
-from kleene.backends.cuda import closure_tiled
-from kleene.backends.cuda.closure_kernels import TileSet
-from kleene.backends.cuda.closure_tiled import is_nonnegative
+from kleene.backends.cuda.closure import tiled
+from kleene.backends.cuda.closure.kernels import TileSet
+from kleene.backends.cuda.closure.tiled import is_nonnegative
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.tuning import closure as tuning
 
@@ -70,7 +70,7 @@ def test_under_the_checked_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread reads what another may be writing, in rounds of two blocks too."""
     monkeypatch.setattr(tuning, "ROUND_BLOCKS", ((0, 2),))
     device = EmulatedDevice(5, "_emulator_checked")
-    monkeypatch.setattr(closure_tiled, "open_device", lambda kind: device)
+    monkeypatch.setattr(tiled, "open_device", lambda kind: device)
     g = sample(260, "int32")
     r = kl.closure(g, "max_min", method="tiled", device="emulated", predecessors=True)
     r.verify()
@@ -149,9 +149,9 @@ def shifted(n: int, dtype: str, cycles: int = 1, seed: int = 1) -> kl.Graph:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 def test_negative_weights_are_recovered(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By heights, without carrying predecessors along."""
-    layouts, made = [], closure_tiled.TiledClosure
+    layouts, made = [], tiled.TiledClosure
     monkeypatch.setattr(
-        closure_tiled,
+        tiled,
         "TiledClosure",
         lambda d, layout: (layouts.append(layout), made(d, layout))[1],
     )
@@ -166,9 +166,9 @@ def test_negative_weights_are_recovered(dtype: str, monkeypatch: pytest.MonkeyPa
 def test_negative_weights_are_carried_along(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where cycles have length zero, or some vertex reaches no other."""
     found = []
-    recover = closure_tiled.recover
+    recover = tiled.recover
     monkeypatch.setattr(
-        closure_tiled, "recover", lambda *args: (found.append(recover(*args)), found[-1])[1]
+        tiled, "recover", lambda *args: (found.append(recover(*args)), found[-1])[1]
     )
     if kind == "zero cycles":
         g = shifted(150, "int32", cycles=0)
@@ -240,15 +240,15 @@ def test_closing_in_place(entry: str, dtype: str, monkeypatch: pytest.MonkeyPatc
     for k in range(n):
         np.minimum(wanted, wanted[:, k, None] + wanted[k], out=wanted)
     layouts = []
-    made = closure_tiled.TiledClosure
+    made = tiled.TiledClosure
     monkeypatch.setattr(
-        closure_tiled,
+        tiled,
         "TiledClosure",
         lambda d, layout: (layouts.append(layout), made(d, layout))[1],
     )
     device = EmulatedDevice()
     there = device.upload(lengths)
-    assert closure_tiled.close_in_place(device, there, lambda done, total: None)
+    assert tiled.close_in_place(device, there, lambda done, total: None)
     found = device.download(there)
     np.testing.assert_array_equal(found, wanted.astype(dtype))
     assert not np.signbit(np.diagonal(found)).any()

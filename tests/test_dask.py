@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.api.cluster_graphs import share_plain_graph
-from kleene.api.nearest import _Search
-from kleene.distributed import dask_graphs, tile_tasks
-from kleene.distributed.dask_graphs import SharedGraph
+from kleene.calls.nearest import _Search
+from kleene.clusters.dask import graphs as dask_graphs
+from kleene.clusters.dask import tile_tasks
+from kleene.clusters.dask.graphs import SharedGraph, share_plain_graph
 from kleene.engine import work
 from kleene.engine.sums import SumsWriter
 
@@ -188,7 +188,7 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         send(client, shared, workers)
 
     monkeypatch.setattr(dask_graphs, "SharedGraph", Hidden)
-    monkeypatch.setattr("kleene.distributed.dask_rows.send_graph", counted)
+    monkeypatch.setattr("kleene.clusters.dask.runner.send_graph", counted)
     monkeypatch.setattr(dask_graphs, "_PART", 2**12)  # many parts
     return sent
 
@@ -204,7 +204,7 @@ def test_without_shared_storage_the_graph_is_sent_once_to_each_worker(
 
 def test_a_worker_lets_go_of_a_graph(client: Any) -> None:
     def held() -> int:
-        from kleene.distributed.dask_graphs import _HELD
+        from kleene.clusters.dask.graphs import _HELD
 
         return len(_HELD)
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import kleene as kl
-from kleene.distributed import dask_client, dask_rows
-from kleene.distributed.dask_client import Workers
-from kleene.distributed.dask_graphs import SharedGraph
-from kleene.distributed.dask_rows import _RunError, _Runs, run_pieces
+from kleene.clusters.dask import client, runner
+from kleene.clusters.dask.client import Workers
+from kleene.clusters.dask.graphs import SharedGraph
+from kleene.clusters.dask.runner import _RunError, _Runs, run_pieces
 from kleene.engine.pieces import Piece, split
 from kleene.errors import Code
 
@@ -199,10 +199,10 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
             unsent = worker.address not in sent or asked.count(worker.address) < 3
             return None if lacks and unsent else "graph"
 
-        for module in (dask_client, dask_rows):
+        for module in (client, runner):
             monkeypatch.setattr(module, "import_dask", lambda: scheduler)
-        monkeypatch.setattr(dask_rows, "find_graph", find)
-        monkeypatch.setattr(dask_rows, "send_graph", lambda c, s, names: sent.extend(names))
+        monkeypatch.setattr(runner, "find_graph", find)
+        monkeypatch.setattr(runner, "send_graph", lambda c, s, names: sent.extend(names))
         found: list[int] = []
         pieces = split(500, 5)
         with closing(run_pieces(scheduler, SHARED, "test rows", pieces, work)) as runs:
@@ -232,7 +232,7 @@ def test_a_worker_without_the_graph_gets_it_once(fake: Any) -> None:
 
 def test_a_cluster_without_workers_gets_a_run_to_grow_on(fake: Any) -> None:
     scheduler = Scheduler([])
-    flight = dask_rows._Flight.__new__(dask_rows._Flight)
+    flight = runner._Flight.__new__(runner._Flight)
     flight.__dict__.update(_workers=Workers(scheduler), tasks={}, threads=0)
     assert flight.has_room()
     flight.tasks["one"] = []
@@ -251,7 +251,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         held.now += 0.4
         return held.now
 
-    for module in (dask_client, dask_rows):
+    for module in (client, runner):
         clock = SimpleNamespace(monotonic=monotonic, sleep=sleep, perf_counter=time.perf_counter)
         monkeypatch.setattr(module, "time", clock)
     return held
@@ -284,20 +284,20 @@ def test_a_result_that_is_lost_with_its_worker_is_awaited(clock: SimpleNamespace
     future = Future(lambda: 7)
     future.finish()
     future.lost = 5
-    assert dask_rows._outcome(future, "rows", workers) == 7
+    assert runner._outcome(future, "rows", workers) == 7
     assert future.lost == 0
     scheduler.workers, future.lost = [], 10_000
     with pytest.raises(kl.ClusterError, match="has had no worker"):
-        dask_rows._outcome(future, "rows", workers)
+        runner._outcome(future, "rows", workers)
 
 
 def test_runs_are_not_awaited_without_workers(
     clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduler = Scheduler([worker(0)])
-    for module in (dask_client, dask_rows):
+    for module in (client, runner):
         monkeypatch.setattr(module, "import_dask", lambda: scheduler)
-    flight = dask_rows._Flight(scheduler, SHARED, "rows", Double)
+    flight = runner._Flight(scheduler, SHARED, "rows", Double)
     assert flight.has_room()
     monkeypatch.setattr(scheduler, "has_ready", lambda: False, raising=False)
     scheduler.workers = []
@@ -335,13 +335,13 @@ def test_one_error_names_worker_and_run(
         def killed(*_: Any) -> None:
             raise error
 
-        monkeypatch.setattr(dask_rows, "compute_run", killed)
+        monkeypatch.setattr(runner, "compute_run", killed)
     with pytest.raises(kind, match=message):
         fake(work=Failing)
 
 
 def test_a_lost_scheduler_is_one_error(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_rows, "compute_run", lambda *_: ValueError("cancelled"))
+    monkeypatch.setattr(runner, "compute_run", lambda *_: ValueError("cancelled"))
     with pytest.raises(kl.ClusterError, match=r"test rows .*: the scheduler is gone.* resumes"):
         fake()
 
@@ -363,7 +363,7 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(dask_client, "import_module", missing)
+    monkeypatch.setattr(client, "import_module", missing)
     with pytest.raises(kl.RequestError, match=r"kleene\[dask\]"):
         kl.reduce_distances(kl.generate.path(3), on="tcp://127.0.0.1:1")
 

@@ -17,13 +17,14 @@ import pytest
 from test_dask import CITY, PLACES, SOCIAL, client, hidden  # noqa: F401
 
 import kleene as kl
-from kleene.api import on_cluster
-from kleene.distributed import dask_rows, store_sink
-from kleene.distributed.store import Store
-from kleene.distributed.store_sink import BlockSize
+from kleene.calls import on_cluster
+from kleene.clusters.dask import runner
 from kleene.engine import prepared as prepared_form
 from kleene.planning import plan
 from kleene.planning.machine import LiveMachine
+from kleene.stores import sink
+from kleene.stores.sink import BlockSize
+from kleene.stores.store import Store
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import this_machine
 
@@ -32,9 +33,9 @@ KLEENE = [sys.executable, "-m", "kleene.cli.main"]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_sink, "BLOCKS", BlockSize(seconds=0.002, memory=2**24))
-    monkeypatch.setattr(dask_rows, "RUN_SECONDS", 0.02)
-    monkeypatch.setattr(dask_rows, "_LAST", 0.005)
+    monkeypatch.setattr(sink, "BLOCKS", BlockSize(seconds=0.002, memory=2**24))
+    monkeypatch.setattr(runner, "RUN_SECONDS", 0.02)
+    monkeypatch.setattr(runner, "_LAST", 0.005)
 
 
 @pytest.mark.parametrize("suffix", ["npy", "zarr"])
@@ -261,7 +262,7 @@ def test_workers_open_a_device_that_the_client_lacks(
     here = this_machine()
     devices = tuple(device for device in here.devices if device != "emulated")
     bare = LiveMachine(here.cores, None, here.simd, devices, here.absent)
-    for module in (plan, prepared_form, store_sink):
+    for module in (plan, prepared_form, sink):
         monkeypatch.setattr(module, "live_machine", lambda: bare)
     asked: dict[str, Any] = {"sources": [0, 9], "device": "emulated", "predecessors": False}
     with pytest.raises(kl.DeviceError):

@@ -16,11 +16,11 @@ import pytest
 from test_closure_tiles import CASES, graph
 
 import kleene as kl
-from kleene.api import tiles_on_cluster
-from kleene.distributed import dask_graphs, dask_tiles
-from kleene.distributed.dask_graphs import SharedGraph
-from kleene.distributed.tile_checkpoints import Checkpoints
-from kleene.distributed.tile_grid import TileGrid, choose_layout
+from kleene.calls import tiles_on_cluster
+from kleene.clusters.dask import graphs, tiles
+from kleene.clusters.dask.graphs import SharedGraph
+from kleene.stores.checkpoints import Checkpoints
+from kleene.stores.tile_grid import TileGrid, choose_layout
 from kleene.system.machine import this_machine
 
 dask = pytest.importorskip("dask.distributed")
@@ -52,8 +52,8 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def checkpoint_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_tiles, "CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(dask_tiles, "_CHECKPOINT_TIMES", 0.0)
+    monkeypatch.setattr(tiles, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(tiles, "_CHECKPOINT_TIMES", 0.0)
 
 
 def files(folder: Path) -> list[str]:
@@ -378,7 +378,7 @@ def test_workers_that_do_not_see_the_graph_get_it(
         def __reduce__(self) -> tuple[Any, ...]:
             return SharedGraph, (f"/nowhere/{self.name}", self.load)
 
-    monkeypatch.setattr(dask_graphs, "SharedGraph", Hidden)
+    monkeypatch.setattr(graphs, "SharedGraph", Hidden)
     g = graph("min_plus", "int32", 150)
     there = kl.closure(g, "min_plus", on=client, out=tmp_path / "d.npy", method="tiled")
     assert np.array_equal(there.values, kl.closure(g, "min_plus").values)

@@ -15,7 +15,7 @@ from plain_distances import ZOO, measured_graphs, plain_rows
 
 import kleene as kl
 from kleene import _native
-from kleene.api.distance_sums import DistanceWork, _OfSources, check_distances
+from kleene.calls.distance_sums import DistanceWork, _OfSources, check_distances
 from kleene.engine import reduce
 from kleene.system.machine import this_machine
 

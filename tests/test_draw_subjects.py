@@ -11,8 +11,7 @@ import pytest
 import kleene as kl
 from kleene.graph.rows import Lines
 from kleene.viz.colouring import Groups
-from kleene.viz.layout import place, separate
-from kleene.viz.maps import map_layout
+from kleene.viz.layout import map_layout, place, separate
 from kleene.viz.picture import Picture
 from kleene.viz.shapes import text_width
 

@@ -14,12 +14,12 @@ from fake_communicator import run_ranks
 from store_samples import SPEC, fill, rows
 
 import kleene as kl
-from kleene.distributed import ledger as ledgers
+from kleene.clusters.mpi.writing import open_store
 from kleene.distributed import read, sssp
-from kleene.distributed.empty_stores import find_resumable, is_empty
-from kleene.distributed.mpi.writing import open_store
-from kleene.distributed.round_files import RoundFiles
-from kleene.distributed.store import Store, ledger_of
+from kleene.stores import ledger as ledgers
+from kleene.stores.matrix_files import RoundFiles
+from kleene.stores.resumable import find_resumable, is_empty
+from kleene.stores.store import Store, ledger_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks")
 

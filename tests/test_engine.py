@@ -17,10 +17,8 @@ from support.farthest import Farthest
 from test_dask import client  # noqa: F401
 
 import kleene as kl
-from kleene.api import execution
-from kleene.api.arguments import check_call
-from kleene.distributed import store_sink
-from kleene.distributed.store import Store
+from kleene.calls import execution
+from kleene.calls.arguments import check_call
 from kleene.engine import pieces
 from kleene.engine.call import Call, Sink
 from kleene.engine.fit import (
@@ -38,6 +36,8 @@ from kleene.engine.solve import solve
 from kleene.engine.work import Work
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
+from kleene.stores import sink as store_sink
+from kleene.stores.store import Store
 from kleene.system.machine import this_machine
 
 GRID = kl.generate.grid(12, 12, weights=(1, 9), seed=3)
@@ -467,7 +467,7 @@ class Anywhere:
         self.keywords: dict[str, Any] = {} if self.on is None else {"on": client}
         self.asked: dict[str, Any] = {}
         if name == "cluster":
-            from kleene.api.on_cluster import on_workers
+            from kleene.calls.on_cluster import on_workers
 
             self.runner = on_workers
         if name == "devices":
@@ -514,7 +514,7 @@ def test_a_new_sink_takes_what_any_runner_gives(
 
 
 def test_reductions_and_pairs_run_anywhere(anywhere: Anywhere) -> None:
-    from kleene.api.pairs import solve_pairs
+    from kleene.calls.pairs import solve_pairs
 
     own = anywhere.keywords
     call = check_call("sssp", GRID, sources=range(9), predecessors=False, **own)
@@ -652,7 +652,7 @@ def test_a_new_form_goes_to_a_store(
 def test_pairs_of_a_new_form(
     anywhere: Anywhere, paths: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kleene.api.pairs import solve_pairs
+    from kleene.calls.pairs import solve_pairs
 
     monkeypatch.setattr("kleene.engine.entries._SMALL", 0)
     monkeypatch.setattr("kleene.engine.entries._BATCH", 16 * SIDE * SIDE * 2)  # two roots

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.api.explain import EXPLAINED
+from kleene.calls.explain import EXPLAINED
 from kleene.engine.planned import explained
 from kleene.planning.plan import Plan
 from kleene.registry import Method
@@ -104,8 +104,8 @@ def let_nothing_run(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Method, name, computes)
     monkeypatch.setattr("kleene.prepared.cache.Preparation.eliminate", computes)
     monkeypatch.setattr("kleene.prepared.cache.Preparation.customize", computes)
-    monkeypatch.setattr("kleene.prepared.rows.PreparedRows.values", computes)
-    monkeypatch.setattr("kleene.prepared.rows.PreparedRows.matrix", computes)
+    monkeypatch.setattr("kleene.prepared.sweeps.PreparedRows.values", computes)
+    monkeypatch.setattr("kleene.prepared.sweeps.PreparedRows.matrix", computes)
     monkeypatch.setattr("kleene.engine.prepared.answer_by_climbs", computes)
     monkeypatch.setattr("kleene._native.hop_sums", computes)
 
@@ -198,7 +198,7 @@ def test_a_store_that_was_begun_says_how_it_is_resumed(tmp_path: Path) -> None:
 def test_a_store_of_another_call_is_refused(
     name: str, finished: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kleene.distributed.store_sink.choose_block_rows", lambda *_: 450)
+    monkeypatch.setattr("kleene.stores.sink.choose_block_rows", lambda *_: 450)
     path, asked = tmp_path / name, {"method": "johnson", "device": "cpu", "predecessors": False}
     kl.apsp(GRID, out=path, **asked)
     if not finished:
@@ -221,11 +221,11 @@ def test_a_store_of_another_call_is_refused(
 @pytest.mark.parametrize("name", ["d.npy", "d.zarr"])
 def test_an_empty_store_stays(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The call itself begins it anew."""
-    monkeypatch.setattr("kleene.distributed.store_sink.choose_block_rows", lambda *_: 450)
+    monkeypatch.setattr("kleene.stores.sink.choose_block_rows", lambda *_: 450)
     path, asked = tmp_path / name, {"method": "johnson", "device": "cpu", "predecessors": False}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Method, "load", computes)
-        patch.setattr("kleene.distributed.store.Store.leave", lambda store: store.close())
+        patch.setattr("kleene.stores.store.Store.leave", lambda store: store.close())
         with pytest.raises(AssertionError, match="computed"):
             kl.apsp(GRID, out=path, **asked)
     before = sorted(tmp_path.rglob("*"))

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.api.programs import kernel_digest
-from kleene.backends.cuda.closure_ceiling import across, layout_for, run_in_registers, start_values
+from kleene.backends.cuda.closure.ceiling import across, layout_for, run_in_registers, start_values
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
+from kleene.calls.programs import kernel_digest
 from kleene.system.machine import this_machine
 from kleene_lab.harness import record as records
 from kleene_lab.harness.dense_check import best_row, require_paths, require_row

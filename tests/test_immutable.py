@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 import kleene as kl
 from kleene.graph import CSR
-from kleene.graph.frozen import adopt, frozen
+from kleene.graph.forms import adopt, frozen
 
 N = 40
 

@@ -21,7 +21,7 @@ import pytest
 
 import kleene as kl
 from kleene.io import FORMATS
-from kleene.io.npz_mapped import write_aligned
+from kleene.io.npz import write_aligned
 from torture.fuzz_seeds import samples
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits memory, and has these devices")

@@ -16,7 +16,7 @@ from scipy.spatial import Delaunay
 
 import kleene as kl
 from kleene.graph.rows import Lines
-from kleene.results.outline import outline
+from kleene.results.isochrones import outline
 
 
 def area_of(ring: Any) -> float:

@@ -86,9 +86,9 @@ def test_roads_beside_networkx() -> None:
 def test_many_targets_go_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    import kleene.api.k_shortest  # noqa: F401
+    import kleene.calls.k_shortest  # noqa: F401
 
-    monkeypatch.setattr(sys.modules["kleene.api.k_shortest"], "_CHUNK", 1)
+    monkeypatch.setattr(sys.modules["kleene.calls.k_shortest"], "_CHUNK", 1)
     g = kl.generate.grid(5, 5, weights=(1, 9), seed=1)
     pairs = [(s, t) for s in (0, 7, 24) for t in range(24, -1, -1)]
     reports: list[tuple[int, int]] = []

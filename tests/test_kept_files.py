@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.distributed.store import Store
+from kleene.stores.store import Store
 from kleene.system.machine import this_machine
 
 EXPECTED = json.loads((kept.FOLDER / "expected.json").read_text())

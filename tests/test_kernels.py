@@ -18,7 +18,7 @@ import nvrtc
 import pytest
 
 from kleene.backends.cuda.runtime import loader
-from kleene.backends.cuda.runtime.signature import signatures
+from kleene.backends.cuda.runtime.structs import signatures
 from kleene.backends.cuda.variants import VARIANTS, variant_name
 
 KERNEL = re.compile(r"KL_KERNEL(?:_BOUNDS\([^,]+,[^,]+,|\()\s*(\w+)")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.graph import Graph
-from kleene.graph.label_index import LabelIndex
+from kleene.graph.labels import LabelIndex
 
 NUMBERED = {"source": [10, 30, 10], "target": [20, 10, 30], "weight": [1.5, 2.5, 9.0]}
 

@@ -46,7 +46,7 @@ BACKENDS = ("backends.reference", "backends.cpu", "backends.cuda")
 #: and a result opens a saved one, when a user asks it to.
 UPWARD_BY_NAME = {
     ("graph/core.py", "backends.cuda"),
-    ("graph/from_any.py", "io"),
+    ("graph/convert.py", "io"),
     ("results/result.py", "api"),
 }
 
@@ -151,7 +151,7 @@ def lab_imports(file: Path) -> list[str]:
 
 def public_names() -> set[str]:
     """Return the names that the lab may use, dotted."""
-    modules = {"kleene", "kleene.csgraph", "kleene.errors", "kleene.api.programs"}
+    modules = {"kleene", "kleene.csgraph", "kleene.errors", "kleene.calls.programs"}
     named = {f"{module}.{name}" for module in modules for name in import_module(module).__all__}
     return modules | named | {"kleene.__version__"}
 
@@ -162,7 +162,7 @@ def test_the_lab_uses_public_names_only() -> None:
     assert len(files) > 60
     known = public_names()
     used = {name for file in files for name in lab_imports(file)}
-    assert used >= {"kleene.Graph", "kleene.api.programs.cores"}
+    assert used >= {"kleene.Graph", "kleene.calls.programs.cores"}
     assert sorted(used - known) == []
 
 
@@ -202,7 +202,7 @@ def test_the_lab_is_imported_when_its_commands_run() -> None:
 
 def test_a_planted_import_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "planted.py"
-    file.write_text('import_module("kleene.backends.cpu.sssp")\nfrom kleene.api import bfs\n')
+    file.write_text('import_module("kleene.backends.cpu.sssp")\nfrom kleene.calls import bfs\n')
     statements, strings = imports(file)
     assert (statements, strings) == ({"api"}, {"backends.cpu"})
 
@@ -426,35 +426,35 @@ ABOVE = ("api", "measures", "results", "distributed", "interop", "cli")
 #: why. None may join them without a reason; a file that needs it no more is struck off.
 ON_THEIR_OWN = {
     "plans": {
-        "api/nearest.py": "the type of lengths, which a prepared graph may have",
-        "api/prepared_steps.py": "the type of the values that are prepared",
-        "distributed/mpi/sssp.py": "ranks have no client that plans",
-        "distributed/store_sink.py": "the rows of a block, before there is a plan",
-        "results/claim.py": "a proof asks which types hold the lengths",
+        "calls/nearest.py": "the type of lengths, which a prepared graph may have",
+        "calls/prepared_steps.py": "the type of the values that are prepared",
+        "clusters/mpi/sssp.py": "ranks have no client that plans",
+        "stores/sink.py": "the rows of a block, before there is a plan",
+        "proofs/claim.py": "a proof asks which types hold the lengths",
     },
     "finds": {
-        "api/on_cluster.py": "which methods devices of workers have",
-        "distributed/rounds.py": "runs a method in rounds, not once",
-        "distributed/store_sink.py": "whether the method that began is here",
-        "distributed/tile_tasks.py": "runs a method on tiles, not once",
+        "calls/on_cluster.py": "which methods devices of workers have",
+        "stores/rounds.py": "runs a method in rounds, not once",
+        "stores/sink.py": "whether the method that began is here",
+        "clusters/dask/tile_tasks.py": "runs a method on tiles, not once",
         "results/saved.py": "whether a file names a method that there is",
     },
     "times": {
         "cli/by_ranks.py": "ranks of MPI have a clock of their own",
         "cli/demo.py": "a demonstration, as a user would write it",
-        "distributed/dask_client.py": "waits for workers that are gone",
-        "distributed/dask_rows.py": "pieces follow from the seconds of others",
-        "distributed/dask_tiles.py": "waits for workers; checkpoints by the clock",
-        "distributed/mpi/last_words.py": "waits until output is read",
-        "distributed/mpi/verify.py": "a proof says how long it took",
+        "clusters/dask/client.py": "waits for workers that are gone",
+        "clusters/dask/runner.py": "pieces follow from the seconds of others",
+        "clusters/dask/tiles.py": "waits for workers; checkpoints by the clock",
+        "clusters/mpi/launch.py": "waits until output is read",
+        "clusters/mpi/verify.py": "a proof says how long it took",
         "measures/betweenness.py": "a proof says how long it took",
         "measures/loads_proof.py": "a proof says how long it took",
         "measures/path_counts.py": "a proof says how long it took",
-        "results/verify.py": "a proof says how long it took",
-        "results/verify_nearest.py": "a proof says how long it took",
-        "results/verify_pairs.py": "a proof says how long it took",
-        "results/verify_reach.py": "a proof says how long it took",
-        "results/verify_rows.py": "a proof says how long it took",
+        "proofs/paths.py": "a proof says how long it took",
+        "proofs/nearest.py": "a proof says how long it took",
+        "proofs/pairs.py": "a proof says how long it took",
+        "proofs/reach.py": "a proof says how long it took",
+        "proofs/rows.py": "a proof says how long it took",
     },
     "reports": {
         "cli/convert.py": "writes a file: no call",

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kleene.distributed import ledger as module
-from kleene.distributed.ledger import Ledger
 from kleene.errors import StorageError, StoreError
+from kleene.stores import ledger as module
+from kleene.stores.ledger import Ledger
 
 HEADER = {"work": "rows", "call": {"limit": None, "problem": "apsp"}}
 
@@ -112,7 +112,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "d.ledger"
     filled(path)
     program = (
-        "import sys; from kleene.distributed.ledger import Ledger\n"
+        "import sys; from kleene.stores.ledger import Ledger\n"
         f"held = Ledger.open({str(path)!r}, {HEADER!r})\n"
         "print('open', flush=True); sys.stdin.read()"
     )

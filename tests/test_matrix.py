@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda.closure_tiled import close_in_place
+from kleene.backends.cuda.closure.tiled import close_in_place
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.runtime.interface import Array
 

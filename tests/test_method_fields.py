@@ -14,7 +14,7 @@ from test_methods_native import functions
 import kleene as kl
 from kleene.backends.task import BetweennessTask, LoadsTask
 from kleene.registry import Method, Size, methods
-from kleene.registry.betweenness import HOPS_ONLY
+from kleene.registry.measures import HOPS_ONLY
 from kleene.system.machine import this_machine
 
 HERE = [row for row in methods() if row.device in this_machine().devices]

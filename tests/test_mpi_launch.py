@@ -11,8 +11,8 @@ from typer.main import get_command
 from kleene.cli import by_ranks
 from kleene.cli.main import app
 from kleene.cli.under_mpiexec import SEARCHES
+from kleene.clusters.mpi.launch import launched_rank, launched_ranks
 from kleene.distributed import Communicator
-from kleene.distributed.mpi.launch import launched_rank, launched_ranks
 
 
 def start_as_rank(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ def test_a_store_that_cannot_be_used_is_refused_before_the_search(
     """The same search on another number of ranks is read from the store."""
     program = tmp_path / "no_search.py"
     program.write_text(
-        "import kleene.distributed.mpi.sssp as searches\n"
+        "import kleene.clusters.mpi.sssp as searches\n"
         "def search(*_, **__):\n"
         "    raise RuntimeError('searched')\n"
         "searches.sssp = search\n"
@@ -150,7 +150,7 @@ def endless(graph: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     program = tmp_path / "endless.py"
     program.write_text(
         "import sys, time\n"
-        "from kleene.distributed.store_npy import NpyWriter\n"
+        "from kleene.stores.npy import NpyWriter\n"
         "write = NpyWriter._write\n"
         "def slow(self, name, piece, block):\n"
         "    write(self, name, piece, block)\n"
@@ -223,7 +223,7 @@ def test_a_job_that_is_terminated_during_the_search_is_run_again(
     program, here, out = tmp_path / "search.py", tmp_path / "here", tmp_path / "d.npy"
     program.write_text(
         "import time\n"
-        "import kleene.distributed.mpi.bfs as searches\n"
+        "import kleene.clusters.mpi.bfs as searches\n"
         "def search(*_, **__):\n"
         f"    open({str(here)!r}, 'w').write('1')\n"
         "    time.sleep(100)\n"

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from mpi_samples import RANKS, SAMPLES, assert_same_graph, described, spoiled
 
 import kleene as kl
-from kleene.distributed.mpi.checksums import crc_of_pieces, piece_crc
-from kleene.distributed.mpi.reading import read
+from kleene.clusters.mpi.checksums import crc_of_pieces, piece_crc
+from kleene.clusters.mpi.reading import read
 
 
 def read_by(ranks: int, path: Path, seed: int = 0, **options: Any) -> list[Any]:
@@ -298,7 +298,7 @@ def test_memory_is_asked_for_before_arcs_are_read(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kl.write(SAMPLES["rmat"](), tmp_path / f"g{suffix}")
-    monkeypatch.setattr("kleene.distributed.mpi.collective.memory_for", lambda most: 3000)
+    monkeypatch.setattr("kleene.clusters.mpi.collective.memory_for", lambda most: 3000)
     ((kind, message),) = errors_by(3, tmp_path / f"g{suffix}")
     assert kind is kl.MemoryBudgetError
     assert "on each of 3 ranks" in message

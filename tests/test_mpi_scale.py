@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kleene.backends.common.dense_rounds import RoundSplit
-from kleene.backends.cuda.closure_bands import BandSplit
-from kleene.backends.cuda.closure_layout import TileLayout
-from kleene.distributed.mpi.collective import _ARC_BYTES, _VERTEX_BYTES
+from kleene.backends.common.bands import RoundSplit
+from kleene.backends.cuda.closure.kernels import TileLayout
+from kleene.backends.cuda.closure.streamed import BandSplit
+from kleene.clusters.mpi.collective import _ARC_BYTES, _VERTEX_BYTES
 from kleene.graph.checks import id_dtype
 from kleene.registry import Size
 from kleene.registry.memory import band_on_gpu

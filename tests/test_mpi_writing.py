@@ -13,14 +13,14 @@ from fake_communicator import run_ranks
 from mpi_samples import RANKS, SAMPLES
 
 import kleene as kl
+from kleene.clusters.mpi.arc_sums import graph_digest
+from kleene.clusters.mpi.writing import _block_rows, find_stored, open_store
 from kleene.distributed import bfs, read, sssp, verify, write
-from kleene.distributed.ledger import Ledger
-from kleene.distributed.mpi.arc_sums import graph_digest
-from kleene.distributed.mpi.writing import _block_rows, find_stored, open_store
-from kleene.distributed.store import Store, StoreSpec
-from kleene.distributed.store_npy import NpyWriter
-from kleene.distributed.store_zarr import ZarrWriter
-from kleene.distributed.stored_results import load_stored
+from kleene.stores.ledger import Ledger
+from kleene.stores.load import load_stored
+from kleene.stores.npy import NpyWriter
+from kleene.stores.store import Store, StoreSpec
+from kleene.stores.zarr import ZarrWriter
 
 
 def search_and_write(

@@ -357,11 +357,11 @@ def test_the_proof_says_what_it_looked_at(monkeypatch: pytest.MonkeyPatch) -> No
     near = kl.nearest(kl.generate.grid(4, 4), [0, 5], 2)
     with monkeypatch.context() as patch:
         clock = itertools.count(100.0)
-        patch.setattr("kleene.results.verify_nearest.time.perf_counter", lambda: next(clock))
+        patch.setattr("kleene.proofs.nearest.time.perf_counter", lambda: next(clock))
         proof = near.verify()
     assert (proof.rows, proof.of, proof.arcs, proof.tolerance) == (2, 2, 48, "exact")
     assert proof.seconds == 1
-    monkeypatch.setattr("kleene.results.verify_nearest._PIECE", 4)  # a few arcs at a time
+    monkeypatch.setattr("kleene.proofs.nearest._PIECE", 4)  # a few arcs at a time
     g = kl.generate.grid(5, 5, weights=(0.5, 2.0), seed=1)
     near = kl.nearest(g, [0, 24, 13], 2)
     assert near.verify().tolerance == f"exact in {near.distances.dtype}"

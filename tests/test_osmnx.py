@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.graph.geometry import lines_of, oriented
+from kleene.graph.positions import lines_of, oriented
 from kleene.graph.rows import Lines
-from kleene.results import geojson
+from kleene.results import files
 
 
 class LineString:
@@ -103,7 +103,7 @@ def test_projected_streets_are_converted(monkeypatch: pytest.MonkeyPatch) -> Non
     errors = SimpleNamespace(ProjError=ValueError)
     module = SimpleNamespace(Transformer=Transformer, exceptions=errors)
     monkeypatch.setitem(sys.modules, "pyproj", module)
-    monkeypatch.setattr(geojson, "_from_crs", geojson._from_crs.__wrapped__)
+    monkeypatch.setattr(files, "_from_crs", files._from_crs.__wrapped__)
     graph = in_kilometres("epsg:32633")
     route = kl.sssp(graph, OSTIA).route(ROMA)
     line = route.to_geojson()["geometry"]["coordinates"]

@@ -14,7 +14,7 @@ from test_methods import ROWS, label, solve
 
 import kleene as kl
 from kleene import csgraph
-from kleene.graph.path_room import beyond, holds, safe_length
+from kleene.graph.checks import beyond, holds, safe_length
 from kleene.registry import Method
 
 ADDING = [row for row in ROWS if row.problem != "bfs" and "min_plus" in row.semirings]

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from kleene.backends.cuda.runtime.interface import Array
-from kleene.backends.cuda.runtime.packing import Parameters
-from kleene.backends.cuda.runtime.structs import Struct, StructType
+from kleene.backends.cuda.runtime.structs import Parameters, Struct, StructType
 
 ARRAY = Array.new(2**40 + 256, (3,), np.float32, None)
 PAIR = StructType("Pair", [("first", "i4", 0), ("second", "f8", 0)])

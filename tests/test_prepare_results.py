@@ -19,7 +19,7 @@ import kleene as kl
 from kleene.planning.plan import FEWER_ROWS, IN_A_FILE
 from kleene.prepared import order
 from kleene.prepared.cache import Preparation
-from kleene.prepared.rows import PreparedRows
+from kleene.prepared.sweeps import PreparedRows
 
 # ---- what is computed when it is read -----------------------------------------------------------
 
@@ -308,7 +308,7 @@ def test_notebooks_show_results() -> None:
 
 def test_graphs_that_do_not_fall_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     g = kl.generate.uniform(300, 9000, seed=1)
-    monkeypatch.setattr("kleene.prepared.fill.available_memory", lambda: 2**16)
+    monkeypatch.setattr("kleene.prepared.elimination.available_memory", lambda: 2**16)
     with pytest.raises(kl.MemoryBudgetError, match="pairs of vertices"):
         kl.prepare(g)
     assert "refused" in str(kl.explain(g, "prepare"))

@@ -25,9 +25,9 @@ from prepared_samples import (  # noqa: F401
 )
 
 import kleene as kl
-from kleene.backends.cuda import prepared_batches, prepared_customize, prepared_trees
-from kleene.backends.cuda.prepared_device import place_elimination
-from kleene.backends.cuda.prepared_layout import piece_layout
+from kleene.backends.cuda.prepared import batches
+from kleene.backends.cuda.prepared import customize as prepared_customize
+from kleene.backends.cuda.prepared.layout import piece_layout, place_elimination
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.tuning import prepared as tuning
 from kleene.engine import prepared as engine_prepared
@@ -161,7 +161,7 @@ def test_predecessors_against_the_arcs() -> None:
     elimination, customization = prepared(g)
     values = np.empty((90, 90), customization.dtype)
     found = np.empty((90, 90), np.int32)
-    prepared_trees.trees(
+    batches.trees(
         elimination, customization, np.arange(90), values, found, reverse=True, device=DEVICE
     )
     want = expected(g, "min_plus", "int32").T
@@ -184,7 +184,7 @@ def test_matrix(count: int) -> None:
     rng = np.random.default_rng(count)
     sources, targets = rng.integers(0, 130, (2, count))  # some twice
     values = np.empty((count, count), customization.dtype)
-    prepared_trees.matrix(elimination, customization, sources, targets, values, device=DEVICE)
+    batches.matrix(elimination, customization, sources, targets, values, device=DEVICE)
     want = expected(g, "min_plus", "int32")
     np.testing.assert_array_equal(values, want[np.ix_(sources, targets)])
 
@@ -195,7 +195,7 @@ def test_matrix_visits_ancestors_only() -> None:
     placed = place_elimination(elimination, device)
     kernels = device.kernels("prepared_trees", KL_SEMIRING="KL_MIN_PLUS", KL_TYPE="int")
     targets = np.array([5, 250], np.int32)
-    chosen = prepared_batches.select_ancestors(placed, kernels, device.upload(targets))
+    chosen = batches.select_ancestors(placed, kernels, device.upload(targets))
     wanted = set()
     for v in elimination.ranks[targets].tolist():
         while v >= 0:
@@ -216,15 +216,13 @@ def test_answers_that_stay() -> None:
     elimination, customization = prepared(g)
     sources, targets = np.arange(100), np.array([4, 99, 4])
     want = expected(g, "min_plus", "int32")
-    kept = prepared_trees.trees_on_device(
+    kept = batches.trees_on_device(
         elimination, customization, sources, predecessors=True, device=DEVICE
     )
     np.testing.assert_array_equal(kept.device.download(kept.values), want)
     found = kept.device.download(kept.predecessors)
     np.testing.assert_array_equal(found < 0, (want == NONE) | np.eye(100, dtype=bool))
-    kept = prepared_trees.matrix_on_device(
-        elimination, customization, sources, targets, device=DEVICE
-    )
+    kept = batches.matrix_on_device(elimination, customization, sources, targets, device=DEVICE)
     np.testing.assert_array_equal(kept.device.download(kept.values), want[:, targets])
 
 

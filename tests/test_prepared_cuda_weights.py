@@ -24,9 +24,9 @@ from prepared_samples import (  # noqa: F401
 )
 
 import kleene as kl
-from kleene.backends.cuda import prepared_batches, prepared_customize
-from kleene.backends.cuda.prepared_device import place_elimination
-from kleene.backends.cuda.prepared_layout import Layout, piece_layout
+from kleene.backends.cuda.prepared import batches
+from kleene.backends.cuda.prepared import customize as prepared_customize
+from kleene.backends.cuda.prepared.layout import Layout, piece_layout, place_elimination
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.tuning import prepared as tuning
@@ -301,13 +301,13 @@ def test_batches_fit_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     device: Any = open_device(DEVICE)
     place_elimination(elimination, device).values(customization)
     widths = []
-    needed = prepared_batches.TreeWorkspace.needed
+    needed = batches.TreeWorkspace.needed
 
     def noted(placed: Any, kind: Any, width: int, paths: bool) -> int:
         widths.append(width)
         return needed(placed, kind, width, paths)
 
-    monkeypatch.setattr(prepared_batches.TreeWorkspace, "needed", staticmethod(noted))
+    monkeypatch.setattr(batches.TreeWorkspace, "needed", staticmethod(noted))
     free = 500_000
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", str(device.allocated + free))
     got = all_trees(elimination, customization)

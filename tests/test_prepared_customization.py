@@ -17,9 +17,8 @@ import kleene as kl
 from kleene import _native
 from kleene.backends.semiring import SEMIRINGS
 from kleene.prepared import customization as module
-from kleene.prepared.customization import Customization, customize
+from kleene.prepared.customization import Customization, customize, find_pair_arcs, lengths
 from kleene.prepared.elimination import Elimination, eliminate
-from kleene.prepared.pair_arcs import find_pair_arcs, lengths
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 CYCLES = graphs.WITH_NEGATIVE_CYCLE | {"negative_cycle_elsewhere"}

@@ -26,9 +26,9 @@ from prepared_shapes import (
 
 import kleene as kl
 from kleene import _native
-from kleene.prepared import fill, order
-from kleene.prepared.elimination import Elimination, count_fill, eliminate
-from kleene.prepared.expectation import expect
+from kleene.prepared import elimination as fill
+from kleene.prepared import order
+from kleene.prepared.elimination import Elimination, count_fill, eliminate, expect
 from kleene.prepared.order import elimination_order
 
 FIELDS = ("order", "ranks", "parents", "offsets", "heads")

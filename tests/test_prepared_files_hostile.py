@@ -15,7 +15,7 @@ import pytest
 from prepared_city import city, prepared, require_same, save_city
 
 import kleene as kl
-from kleene.io.npz_mapped import write_aligned
+from kleene.io.npz import write_aligned
 from kleene.prepared import files
 from torture.fuzz_prepared import check_prepared, prepared_graphs
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from prepared_values import assert_same, in_any_order, pairs_of
 
 import kleene as kl
-from kleene.backends.common.cycles import is_negative
+from kleene.backends.common.johnson import is_negative
 from kleene.prepared.customization import customize
 from kleene.prepared.elimination import eliminate
-from kleene.results.verify_pairs import PairValues, verify_pairs
+from kleene.proofs.pairs import PairValues, verify_pairs
 
 CYCLES = graphs.WITH_NEGATIVE_CYCLE | {"negative_cycle_elsewhere"}
 

@@ -17,11 +17,10 @@ from test_within import small_graphs
 
 import kleene as kl
 from kleene.errors import MemoryBudgetError
-from kleene.prepared import within as prepared_within
+from kleene.prepared import near as prepared_within
 from kleene.prepared.customization import customize
 from kleene.prepared.elimination import eliminate
-from kleene.prepared.nearest import nearest
-from kleene.prepared.within import within
+from kleene.prepared.near import nearest, within
 
 POSITIVE = [
     name

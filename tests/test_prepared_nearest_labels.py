@@ -15,7 +15,7 @@ from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import Plan, plan_call
 from kleene.prepared.cache import Preparation
-from kleene.prepared.nearest_labels import nearest_labels
+from kleene.prepared.near import nearest_labels
 
 
 def wanted(distances: Any, k: int, limit: int) -> list[tuple[int, int]]:

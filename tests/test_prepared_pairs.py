@@ -22,7 +22,7 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.prepared import pairs
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
-from kleene.results.verify_pairs import PairValues, verify_pairs
+from kleene.proofs.pairs import PairValues, verify_pairs
 
 LEVELS = range(len(_native.simd_levels()))
 NO_CYCLE = [

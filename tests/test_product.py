@@ -15,7 +15,7 @@ from product_samples import CASES, DEVICES, TYPES, by_numpy, expected, factor, n
 import kleene as kl
 from kleene import _native
 from kleene.backends.cuda.tuning import closure as tuning
-from kleene.registry.product import PRODUCT_SEMIRINGS
+from kleene.registry.algebra import PRODUCT_SEMIRINGS
 
 SHAPES = [(1, 1, 1), (1, 300, 130), (65, 129, 200), (129, 600, 3)]
 

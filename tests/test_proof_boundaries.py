@@ -16,12 +16,12 @@ from kleene import FormatError, VerificationError
 from kleene.backends.task import LoadsAnswer, WithinAnswer
 from kleene.measures import loads_proof
 from kleene.measures.loads import Loads
-from kleene.results import verify_pairs as pair_proof
-from kleene.results import verify_reach as reach_proof
-from kleene.results import verify_rows as row_proof
-from kleene.results.count_bounds import CountBounds, edges_in
-from kleene.results.verify_pairs import PairValues, verify_pairs
-from kleene.results.verify_rows import ProvedRow, compare_targets, verify_rows
+from kleene.proofs import pairs as pair_proof
+from kleene.proofs import reach as reach_proof
+from kleene.proofs import rows as row_proof
+from kleene.proofs.counts import CountBounds, edges_in
+from kleene.proofs.pairs import PairValues, verify_pairs
+from kleene.proofs.rows import ProvedRow, compare_targets, verify_rows
 from kleene.system.npy_header import LONGEST_HEADER
 
 EPS = float(np.finfo(np.float64).eps)

@@ -70,7 +70,7 @@ def test_a_first_answer_imports_what_it_needs() -> None:
         "import sys, kleene as kl; assert 'numpy' not in sys.modules;"
         "kl.bfs(kl.Graph.from_edges([0, 1], [1, 2]), 0).path(2);"
         "absent = ('scipy', 'numpy.ma', 'importlib.metadata', 'kleene.io.files',"
-        "'kleene.api.isochrones', 'kleene.interop', 'kleene.generate');"
+        "'kleene.calls.isochrones', 'kleene.interop', 'kleene.generate');"
         "print([m for m in absent if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -100,10 +100,10 @@ def test_every_name_is_found_at_its_first_use() -> None:
 
 
 def test_names_of_packages_are_found_at_their_first_use() -> None:
-    import kleene.api
+    import kleene.calls
     import kleene.io
 
-    for package in (kleene.api, kleene.io):
+    for package in (kleene.calls, kleene.io):
         for name in package.__all__:
             assert getattr(package, name) is not None
         with pytest.raises(AttributeError, match="nothing"):

@@ -12,8 +12,8 @@ import pytest
 import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
 from kleene.errors import RequestError, VerificationError
-from kleene.results.claim import PathValues
-from kleene.results.verify import verify
+from kleene.proofs.claim import PathValues
+from kleene.proofs.paths import verify
 
 
 @pytest.mark.parametrize("n", [*range(1, 20), 31, 32, 33, 34, 63, 64, 65, 66, 67, 100, 130])
@@ -109,7 +109,7 @@ def test_a_sample_has_no_row_twice() -> None:
 
 def test_rows_of_the_smallest_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row of one vertex and no arc counts as one arc."""
-    monkeypatch.setattr("kleene.results.verify._WORK", 20)
+    monkeypatch.setattr("kleene.proofs.paths._WORK", 20)
     rows = claim(kl.Graph.from_edges([], [], np.array([], int), n=1), [[0]] * 30)
     assert verify(rows).rows == 20
 

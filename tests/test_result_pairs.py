@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import kleene as kl
 from kleene import FormatError, RequestError, VerificationError
 from kleene.engine import entries as pair_batches
-from kleene.results.verify_pairs import PairValues, verify_pairs
+from kleene.proofs.pairs import PairValues, verify_pairs
 from kleene.system.machine import this_machine
 
 STREETS = {"source": ["a", "b", "c", "a"], "target": ["b", "c", "d", "d"], "km": [1, 2, 3, 9]}

@@ -12,8 +12,8 @@ import pytest
 from rounds_samples import MEMORY, N, allow_on_device, graph, same
 
 import kleene as kl
-from kleene.backends.common.dense_rounds import RoundSplit
-from kleene.distributed import rounds
+from kleene.backends.common.bands import RoundSplit
+from kleene.stores import rounds
 
 SEMIRINGS = [
     ("min_plus", "float32"),

@@ -19,11 +19,11 @@ from cli_runner import kleene
 from rounds_samples import MEMORY, N, allow_on_device, graph, same
 
 import kleene as kl
-from kleene.backends.common.closure_tiles import Tile
 from kleene.backends.common.dense_driver import MatrixForm
-from kleene.backends.cpu.closure_rounds import CpuRounds
-from kleene.distributed import round_files
-from kleene.distributed.round_files import MatrixFile, RoundFiles
+from kleene.backends.common.tiles import Tile
+from kleene.backends.cpu.closure import CpuRounds
+from kleene.stores import matrix_files
+from kleene.stores.matrix_files import MatrixFile, RoundFiles
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
 
@@ -42,7 +42,7 @@ PROGRAM = """
 import json, os, signal, sys
 import numpy as np
 import kleene as kl
-from kleene.backends.cpu.closure_rounds import CpuRounds
+from kleene.backends.cpu.closure import CpuRounds
 
 folder, at, paths, n = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "paths", int(sys.argv[4])
 sync, calls = os.fsync, 0
@@ -132,7 +132,7 @@ def test_killed_at_chosen_points_it_goes_on_with_the_same_bits(paths: bool, tmp_
 
 def _is_whole(done: list[tuple[list[int], range]], vertices: list[int]) -> bool:
     rows = [rows for v, rows in done if v == vertices]
-    return not round_files.uncovered(N, rows)
+    return not matrix_files.uncovered(N, rows)
 
 
 @posix
@@ -167,7 +167,7 @@ class Stopped(Exception):
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """Let calls end after so many bands were written."""
-    write, count = round_files.MatrixFile.write, [0]
+    write, count = matrix_files.MatrixFile.write, [0]
 
     def stopping(self: Any, first: int, rows: Any) -> None:
         count[0] += 1
@@ -175,7 +175,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
             raise Stopped
         write(self, first, rows)
 
-    monkeypatch.setattr(round_files.MatrixFile, "write", stopping)
+    monkeypatch.setattr(matrix_files.MatrixFile, "write", stopping)
 
 
 def test_other_graphs_and_arguments_are_refused(tmp_path: Path, small: pytest.MonkeyPatch) -> None:
@@ -267,7 +267,7 @@ def test_gpu_rounds_resume_with_the_same_bits(tmp_path: Path, small: pytest.Monk
 
 def _full_after(writes: int) -> Any:
     """Return a method that writes so many times."""
-    write, left = round_files.MatrixFile.write, [writes]
+    write, left = matrix_files.MatrixFile.write, [writes]
 
     def limited(self: Any, first: int, rows: Any) -> None:
         left[0] -= 1
@@ -285,12 +285,12 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, small: pytest.MonkeyPatch) ->
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with small.context() as patch:
-        patch.setattr(round_files.os, "fsync", full)
+        patch.setattr(matrix_files.os, "fsync", full)
         with pytest.raises(kl.StorageError, match="No space left"):
             kl.apsp(g, method="tiled", device="cpu", out=out)
     assert list(tmp_path.iterdir()) == []  # it was over before it began
     with small.context() as patch:
-        patch.setattr(round_files.MatrixFile, "write", _full_after(20))
+        patch.setattr(matrix_files.MatrixFile, "write", _full_after(20))
         with pytest.raises(kl.StorageError, match="No space left"):
             kl.apsp(g, method="tiled", device="cpu", out=out)
     assert recorded(tmp_path)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda.bfs_search import BfsSearch
-from kleene.backends.cuda.device_graph import free_idle, idle_bytes
-from kleene.backends.cuda.row_searches import RowSearch
+from kleene.backends.cuda.bfs.direction import BfsSearch
+from kleene.backends.cuda.graph import free_idle, idle_bytes
+from kleene.backends.cuda.rows import RowSearch
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.tuning import transfers

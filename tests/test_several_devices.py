@@ -13,7 +13,7 @@ import kleene as kl
 from kleene.backends.cuda.runtime.device import open_device, visible_devices
 from kleene.backends.cuda.runtime.interface import Device, copy_between
 from kleene.errors import KernelError
-from kleene.system.device_names import split_name
+from kleene.system.devices import split_name
 
 if TYPE_CHECKING:
     from fake_gpu import FakeGpu

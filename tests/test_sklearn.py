@@ -27,7 +27,7 @@ FAR = np.array([100.0, 0, 0])
 THREE_ROLLS = np.concatenate([ROLL[:70], ROLL[70:140] + FAR, ROLL[140:] - FAR])
 DISTANCES = pairwise_distances(ROLL)
 
-GEODESICS = import_module("kleene.api.geodesic_distances")  # the name is the function's too
+GEODESICS = import_module("kleene.calls.geodesic_distances")  # the name is the function's too
 
 
 @pytest.fixture(autouse=True)

@@ -18,11 +18,11 @@ import pytest
 import zarr
 from store_samples import SPEC, content, fill, rows
 
-from kleene.distributed.ledger import Ledger
-from kleene.distributed.store import Store, ledger_of
-from kleene.distributed.store_zarr import ZarrWriter
 from kleene.engine.pieces import Piece
 from kleene.errors import KleeneError, RequestError, StorageError, StoreError
+from kleene.stores.ledger import Ledger
+from kleene.stores.store import Store, ledger_of
+from kleene.stores.zarr import ZarrWriter
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from store_samples import SPEC, fill, rows
 
-from kleene.distributed.store import Store
 from kleene.engine.pieces import Piece
 from kleene.errors import StorageError
+from kleene.stores.store import Store
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
 
@@ -24,7 +24,7 @@ import random, sys
 from pathlib import Path
 import store_samples as s
 from kleene.distributed import ledger, store_npy
-from kleene.distributed.store import Store
+from kleene.stores.store import Store
 
 folder, seed, count, name_ = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 draw = random.Random(seed)

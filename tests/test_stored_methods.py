@@ -10,13 +10,14 @@ import pytest
 from test_dask import CITY, SOCIAL, client  # noqa: F401
 
 import kleene as kl
-from kleene.distributed import dask_rows, store_sink
-from kleene.distributed.store import Store
-from kleene.distributed.store_sink import resumed_ask
+from kleene.clusters.dask import runner
 from kleene.planning import plan
 from kleene.planning.ask import Ask
 from kleene.planning.machine import LiveMachine
 from kleene.registry import find
+from kleene.stores import sink
+from kleene.stores.sink import resumed_ask
+from kleene.stores.store import Store
 from kleene.system.machine import this_machine
 
 pytestmark = pytest.mark.skipif("emulated" not in this_machine().devices, reason="no emulator")
@@ -26,8 +27,8 @@ SOURCES = [1, 2, 3, 4]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: 1)
-    monkeypatch.setattr(dask_rows, "RUN_SECONDS", 0.001)
+    monkeypatch.setattr(sink, "choose_block_rows", lambda rows, *_: 1)
+    monkeypatch.setattr(runner, "RUN_SECONDS", 0.001)
 
 
 def solve(problem: str, **keywords: Any) -> kl.Result:
@@ -70,7 +71,7 @@ def test_the_same_call_opens_what_workers_finished(
     first = solve(problem, out=out, on=client)
     here = this_machine()
     bare = LiveMachine(here.cores, None, here.simd, ("cpu", "reference"), here.absent)
-    for module in (plan, store_sink):
+    for module in (plan, sink):
         monkeypatch.setattr(module, "live_machine", lambda: bare)
     for device in ("emulated", "cuda", "auto", "cpu"):
         for on in ("tcp://127.0.0.1:1", None):  # no worker is asked

@@ -18,10 +18,10 @@ import pytest
 from store_samples import content
 
 import kleene as kl
-from kleene.distributed import store_sink
-from kleene.distributed.store import Store, StoreWriter
-from kleene.distributed.store_npy import NpyWriter
-from kleene.distributed.stored_results import load_stored
+from kleene.stores import sink
+from kleene.stores.load import load_stored
+from kleene.stores.npy import NpyWriter
+from kleene.stores.store import Store, StoreWriter
 from kleene.system import threads
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs file locks and signals")
@@ -31,7 +31,7 @@ GRAPH = kl.generate.uniform(300, 2000, weights=(1, 9), seed=4)
 
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
+    monkeypatch.setattr(sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
 
 
 @pytest.fixture(params=["npy", "zarr"])
@@ -45,7 +45,7 @@ class Counter:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rows: list[int] = []
         self.stop_after: int | None = None
-        kept = store_sink.BlockWriter.narrow
+        kept = sink.BlockWriter.narrow
 
         def counted(writer: Any, call: Any, pieces: Any, first: int) -> Any:
             if self.stop_after is not None and len(self.rows) >= self.stop_after:
@@ -53,7 +53,7 @@ class Counter:
             self.rows += [piece.index for piece in pieces]
             return kept(writer, call, pieces, first)
 
-        monkeypatch.setattr(store_sink.BlockWriter, "narrow", counted)
+        monkeypatch.setattr(sink.BlockWriter, "narrow", counted)
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.distributed import store_sink
-from kleene.distributed.store import Store, ledger_of
-from kleene.distributed.store_sink import with_block_rows
-from kleene.distributed.stored_answer import StoredRows
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
+from kleene.stores import sink
+from kleene.stores.rows import StoredRows
+from kleene.stores.sink import with_block_rows
+from kleene.stores.store import Store, ledger_of
 from kleene.system.machine import Machine
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
+    monkeypatch.setattr(sink, "choose_block_rows", lambda rows, *_: min(48, max(1, rows)))
 
 
 @pytest.fixture(params=["npy", "zarr"])
@@ -225,7 +225,7 @@ def test_tables_and_statistics_of_stores(path: Path) -> None:
 
 def test_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = kl.apsp(GRAPH, out=tmp_path / "d.zarr")
-    monkeypatch.setattr("kleene.distributed.store_zarr.available_memory", lambda: 300_000)
+    monkeypatch.setattr("kleene.stores.zarr.available_memory", lambda: 300_000)
     with pytest.raises(kl.MemoryBudgetError, match=r"351\.6 KiB.*fit: zarr\.open_array\(.*\.npy"):
         _ = stored.distances
     assert stored.path(3, 77)[-1] == 77  # by rows
@@ -240,7 +240,7 @@ def test_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_plans_know_that_rows_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # the estimates decide
     monkeypatch.setattr("kleene.planning.machine.available_memory", lambda: 2**31)
-    monkeypatch.setattr(store_sink, "total_memory", lambda: 2**34)  # most is in use
+    monkeypatch.setattr(sink, "total_memory", lambda: 2**34)  # most is in use
     large = kl.generate.uniform(100_000, 400_000, weights=(1, 9), seed=1)
     with pytest.raises(kl.MemoryBudgetError, match=r"out='distances\.npy'"):
         kl.explain(large, "apsp")
@@ -288,7 +288,7 @@ def test_pieces_take_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pieces_of_a_gpu_have_more_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     here = Machine(2, 2**33, "avx2", ("cuda", "cpu"), gpu_memory=2**37)
-    monkeypatch.setattr(store_sink, "live_machine", lambda: here)
+    monkeypatch.setattr(sink, "live_machine", lambda: here)
     facts = Facts(20_000, 400_000, "int32", 1, 9, 180_000)
     rows = {
         device: with_block_rows(

@@ -13,8 +13,7 @@ from kleene.backends.cuda.runtime import structs
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.runtime.interface import Array
 from kleene.backends.cuda.runtime.loader import FOLDER
-from kleene.backends.cuda.runtime.signature import signatures
-from kleene.backends.cuda.runtime.structs import constant, struct_type
+from kleene.backends.cuda.runtime.structs import constant, signatures, struct_type
 from kleene.backends.cuda.variants import VARIANTS, variant_name
 
 CHECKED = util.find_spec("kleene._emulator_checked") is not None

@@ -18,7 +18,7 @@ from kleene.backends.cuda.runtime import loader
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
-from kleene.registry import betweenness
+from kleene.registry import measures
 from kleene.system.machine import Machine
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
@@ -62,7 +62,7 @@ def test_no_gpu_runs_kernels_that_none_has_run() -> None:
 
 
 def test_a_gpu_says_that_betweenness_runs_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [replace(row, unrecorded=row.device == "cuda") for row in betweenness.ROWS]
+    rows = [replace(row, unrecorded=row.device == "cuda") for row in measures.ROWS]
     offered = registry._everywhere(tuple(rows))
     monkeypatch.setattr(registry, "_ROWS", offered)
     monkeypatch.setattr(registry, "_ROW_OF", {(r.problem, r.name, r.device): r for r in offered})

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
-from kleene.results.verify import PathValues, verify
+from kleene.proofs.paths import PathValues, verify
 
 
 def rows_of(result: kl.Result) -> PathValues:
@@ -117,7 +117,7 @@ def test_wrong_predecessors_are_caught(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bfs", "sssp_int", "sssp_float"])
 def test_all_of_it_with_arcs_in_many_pieces(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("kleene.results.row_arcs"), "_PIECE", 7)
+    monkeypatch.setattr(import_module("kleene.proofs.row_arcs"), "_PIECE", 7)
     test_right_answers_are_proved(name)
     test_wrong_values_are_caught(name, True)
     test_wrong_values_are_caught(name, False)

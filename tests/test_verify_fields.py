@@ -10,7 +10,7 @@ import pytest
 
 import kleene as kl
 from kleene.errors import VerificationError
-from kleene.results.verify_pairs import PairValues, verify_pairs
+from kleene.proofs.pairs import PairValues, verify_pairs
 
 CHAIN = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [2, 3, 4])
 CHANGED = kl.Graph.from_edges([0, 1, 2], [1, 2, 3], [0.1, 0.2, 0.3])

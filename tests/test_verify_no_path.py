@@ -16,9 +16,9 @@ import kleene as kl
 from kleene.backends.common.walks import Walks
 from kleene.backends.semiring import SEMIRINGS
 from kleene.errors import VerificationError
-from kleene.results.claim import PathValues
-from kleene.results.verify import verify
-from kleene.results.verify_pairs import PairValues, verify_pairs
+from kleene.proofs.claim import PathValues
+from kleene.proofs.pairs import PairValues, verify_pairs
+from kleene.proofs.paths import verify
 
 #: A path of two arcs from 0, and a vertex that nothing leads to.
 TAILS, HEADS, FAR = [0, 1], [1, 2], 3

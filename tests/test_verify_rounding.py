@@ -11,7 +11,7 @@ from graphs import graph, names
 import kleene as kl
 from kleene import VerificationError
 from kleene.backends.semiring import SEMIRINGS
-from kleene.results.verify import PathValues, Proof, verify
+from kleene.proofs.paths import PathValues, Proof, verify
 
 EPS = 2.0**-52
 INF = np.inf
@@ -334,11 +334,11 @@ def test_hop_counts_are_lengths() -> None:
 def test_the_least_that_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a sample, as many rows as seconds allow, but sixteen."""
     answer = kl.apsp(graph("grid"))
-    monkeypatch.setattr("kleene.results.verify._WORK", 1)
+    monkeypatch.setattr("kleene.proofs.paths._WORK", 1)
     assert answer.verify().rows == 16
     assert answer.verify(sample=3).rows == 3
     work = 20 * (answer.graph.m + answer.graph.n)
-    monkeypatch.setattr("kleene.results.verify._WORK", work)
+    monkeypatch.setattr("kleene.proofs.paths._WORK", work)
     assert answer.verify().rows == 20
 
 

@@ -26,9 +26,9 @@ def test_what_is_left_open_may_be_as_much_as_allowed(monkeypatch: pytest.MonkeyP
     g, values, tree = chain(1.0, 1.0), [0, 1, 2 + 2 * EPS], [-1, 0, 1]
     assert prove(g, values, tree).tolerance == "up to rounding, 7e-16 of what was added"
     left_open = 2 * (EPS + EPS / 2)  # two arcs, each off by eps, and its own rounding
-    monkeypatch.setattr("kleene.results.row_checker._MOST_LEFT_OPEN", left_open)
+    monkeypatch.setattr("kleene.proofs.row_checker._MOST_LEFT_OPEN", left_open)
     prove(g, values, tree)
-    monkeypatch.setattr("kleene.results.row_checker._MOST_LEFT_OPEN", np.nextafter(left_open, 0))
+    monkeypatch.setattr("kleene.proofs.row_checker._MOST_LEFT_OPEN", np.nextafter(left_open, 0))
     with pytest.raises(VerificationError, match="not proved: over 2 arcs"):
         prove(g, values, tree)
 

@@ -16,7 +16,7 @@ import scipy.sparse
 from numpy._core import arrayprint
 
 import kleene as kl
-from kleene.distributed.store_zarr import ZarrWriter
+from kleene.stores.zarr import ZarrWriter
 from kleene.system.atomic_file import atomic_array
 
 GRAPH = kl.generate.grid(5, 5, weights=(1, 9), seed=1)

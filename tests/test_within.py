@@ -362,14 +362,14 @@ def at_row(r: kl.Reach, entry: int) -> int:
 
 def test_rows_are_proved_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     g = kl.generate.grid(8, 8, weights=(1, 4), seed=3)
-    monkeypatch.setattr("kleene.results.verify_reach._PIECE", 60)
+    monkeypatch.setattr("kleene.proofs.reach._PIECE", 60)
     for k in (None, 6):
         r = kl.within(g, range(64), 6, k=k)
         degrees = np.diff(g.offsets)
         looked_at = int(degrees[r.distances.indices].sum()) // 64
         with monkeypatch.context() as patch:
             clock = itertools.count(100.0)
-            patch.setattr("kleene.results.verify_reach.time.perf_counter", lambda: next(clock))  # noqa: B023
+            patch.setattr("kleene.proofs.reach.time.perf_counter", lambda: next(clock))  # noqa: B023
             proof = r.verify()
         assert (proof.rows, proof.of, proof.arcs, proof.seconds) == (64, 64, looked_at, 1)
         for at in range(0, r.distances.nnz, 11):

@@ -1,6 +1,6 @@
 """What distributed searches must send, predicted from the whole graph.
 
-Written from the protocols at the head of ``distributed/mpi/bfs.py`` and ``sssp.py``, with sets and
+Written from the protocols at the head of ``clusters/mpi/bfs.py`` and ``sssp.py``, with sets and
 dicts, and with the answers of ``kleene.bfs``: no code is shared with the searches.
 """
 

@@ -29,9 +29,9 @@ from unittest.mock import patch
 import numpy as np
 
 import kleene as kl
-from kleene.distributed.store_sink import BlockSize
 from kleene.engine.pieces import split
 from kleene.errors import ClusterError
+from kleene.stores.sink import BlockSize
 from torture.campaign import Budget, Outcome
 
 __all__ = ["Clusters", "run"]
@@ -82,14 +82,14 @@ def compute(seed: int, out: Path, on: Any = None, progress: Any = None) -> None:
     graph, sources = graph_of(seed)
     if in_tiles(seed):
         with (
-            patch("kleene.api.tiles_on_cluster.choose_layout", _small_tiles),
-            patch("kleene.distributed.dask_tiles.CHECKPOINT_SECONDS", 0.2),
+            patch("kleene.calls.tiles_on_cluster.choose_layout", _small_tiles),
+            patch("kleene.clusters.dask.tiles.CHECKPOINT_SECONDS", 0.2),
         ):
             kl.apsp(graph, out=out, on=on, progress=progress, deterministic=True, method="tiled")
         return
     call = kl.bfs if seed % 3 == 0 else kl.sssp
     blocks = BlockSize(seconds=0.002, memory=2**26)
-    with _small_pieces(), patch("kleene.distributed.store_sink.BLOCKS", blocks):
+    with _small_pieces(), patch("kleene.stores.sink.BLOCKS", blocks):
         call(graph, sources=sources, out=out, on=on, progress=progress, deterministic=True)
 
 
@@ -117,14 +117,14 @@ def parts(seed: int, on: Any = None, progress: Any = None) -> list[Any]:
 @contextlib.contextmanager
 def _small_pieces() -> Iterator[None]:
     with (
-        patch("kleene.distributed.dask_rows.RUN_SECONDS", 0.02),
-        patch("kleene.distributed.dask_rows._LAST", 0.005),
+        patch("kleene.clusters.dask.runner.RUN_SECONDS", 0.02),
+        patch("kleene.clusters.dask.runner._LAST", 0.005),
     ):
         yield
 
 
 def _small_tiles(n: int, pair_bytes: float, cluster: Any, grid: Any = None) -> Any:
-    from kleene.distributed.tile_grid import TileGrid, choose_layout
+    from kleene.stores.tile_grid import TileGrid, choose_layout
 
     return choose_layout(n, pair_bytes, cluster, grid or TileGrid(n, 128, 64))
 
@@ -286,7 +286,7 @@ class Clusters:
 
     def _check(self, seed: int, path: Path, what: str) -> None:
         """Compare the store with the answer of one process; remove it if it is right."""
-        from kleene.distributed.store import Store
+        from kleene.stores.store import Store
 
         store = Store.look(path)
         if store is None or not store.finished:

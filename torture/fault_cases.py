@@ -16,12 +16,11 @@ import scipy.sparse as sp
 
 import kleene as kl
 from kleene import _native
-from kleene.api.programs import relaxation_ceiling
+from kleene.calls.programs import relaxation_ceiling
 from kleene.distributed import Communicator, DistributedGraph, bfs, sssp
 from kleene.graph.core import Graph
 from kleene.graph.incoming import IncomingArcs
-from kleene.prepared.elimination import eliminate
-from kleene.prepared.expectation import expect
+from kleene.prepared.elimination import eliminate, expect
 from kleene.registry import PATH_PROBLEMS
 from kleene.results.result import Result
 from torture.fault_files import file_cases

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.prepared.nearest_labels import nearest_labels
+from kleene.prepared.near import nearest_labels
 from torture.fault_inputs import Call, Case, on
 
 __all__ = ["prepared_cases"]

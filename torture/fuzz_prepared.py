@@ -17,7 +17,7 @@ import numpy as np
 
 import kleene as kl
 from kleene.graph.forms import CSR
-from kleene.io.npz_mapped import write_aligned
+from kleene.io.npz import write_aligned
 
 __all__ = ["BrokenContract", "check_prepared", "prepared_graphs"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.api.product_factors import no_path_in
-from kleene.registry.product import PRODUCT_SEMIRINGS
+from kleene.calls.product_factors import no_path_in
+from kleene.registry.algebra import PRODUCT_SEMIRINGS
 from torture.random_graphs import Spec, random_spec
 
 __all__ = [

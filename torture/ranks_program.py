@@ -17,8 +17,8 @@ STEPS = 0
 
 
 def main() -> None:
-    from kleene.distributed.mpi.communicator import Communicator
-    from kleene.distributed.mpi.launch import launched_rank
+    from kleene.clusters.mpi.communicator import Communicator
+    from kleene.clusters.mpi.launch import launched_rank
 
     victim, step = int(sys.argv.pop(1)), int(sys.argv.pop(1))
     dies = launched_rank() == victim

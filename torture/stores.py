@@ -88,8 +88,8 @@ class Campaign:
 
     def case(self, place: Path, name: str, options: dict[str, Any]) -> None:
         """Write a store through some trouble, compare it, then damage it."""
-        from kleene.distributed.store import Store
-        from kleene.distributed.store_writer import StoreWriter
+        from kleene.stores.store import Store
+        from kleene.stores.writer import StoreWriter
 
         whole, path = place / "whole" / name, place / "own" / name
         for file in (whole, path):
@@ -178,7 +178,7 @@ class Campaign:
     def damage_ledger(self, path: Path, options: dict[str, Any]) -> None:
         """Change the ledger: the same call refuses it, or gives the right answer."""
         import kleene as kl
-        from kleene.distributed.store import Store, ledger_of
+        from kleene.stores.store import Store, ledger_of
 
         ledger = ledger_of(path)
         content, data = ledger.read_bytes(), _content(path)
@@ -199,7 +199,7 @@ class Campaign:
     def damage_data(self, path: Path) -> None:
         """Change bytes of the arrays: a store whose values changed is refused."""
         import kleene as kl
-        from kleene.distributed.store import Store
+        from kleene.stores.store import Store
 
         store = Store.look(path)
         assert store is not None

@@ -13,33 +13,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kleene import csgraph, datasets, distributed, generate
-    from kleene.api.apsp import apsp
-    from kleene.api.betweenness import betweenness
-    from kleene.api.bfs import bfs
-    from kleene.api.close_distances import close_distances
-    from kleene.api.closeness import closeness, harmonic
-    from kleene.api.closure import closure
-    from kleene.api.components import components
-    from kleene.api.distance_encodings import distance_encodings
-    from kleene.api.distance_histogram import distance_histogram
-    from kleene.api.eccentricity import center, diameter, eccentricity, periphery, radius
-    from kleene.api.efficiency import efficiency, wiener_index
-    from kleene.api.ego import ego
-    from kleene.api.explain import explain
-    from kleene.api.geodesic_distances import geodesic_distances
-    from kleene.api.isochrones import isochrones
-    from kleene.api.k_shortest import k_shortest
-    from kleene.api.loads import loads
-    from kleene.api.nearest import nearest
-    from kleene.api.path_counts import path_counts
-    from kleene.api.prepare import load_prepared, prepare
-    from kleene.api.prepared_graph import PreparedGraph
-    from kleene.api.product import product
-    from kleene.api.reduce_distances import reduce_distances
-    from kleene.api.spmv import spmv
-    from kleene.api.sssp import sssp
-    from kleene.api.turns import TurnGraph
-    from kleene.api.within import within
+    from kleene.calls.apsp import apsp
+    from kleene.calls.betweenness import betweenness
+    from kleene.calls.bfs import bfs
+    from kleene.calls.close_distances import close_distances
+    from kleene.calls.closeness import closeness, efficiency, harmonic, wiener_index
+    from kleene.calls.closure import closure
+    from kleene.calls.components import components
+    from kleene.calls.distance_encodings import distance_encodings
+    from kleene.calls.distance_histogram import distance_histogram
+    from kleene.calls.eccentricity import center, diameter, eccentricity, periphery, radius
+    from kleene.calls.ego import ego
+    from kleene.calls.explain import explain
+    from kleene.calls.geodesic_distances import geodesic_distances
+    from kleene.calls.isochrones import isochrones
+    from kleene.calls.k_shortest import k_shortest
+    from kleene.calls.loads import loads
+    from kleene.calls.nearest import nearest
+    from kleene.calls.path_counts import path_counts
+    from kleene.calls.prepare import load_prepared, prepare
+    from kleene.calls.prepared_graph import PreparedGraph
+    from kleene.calls.product import product
+    from kleene.calls.reduce_distances import reduce_distances
+    from kleene.calls.spmv import spmv
+    from kleene.calls.sssp import sssp
+    from kleene.calls.turns import TurnGraph
+    from kleene.calls.within import within
     from kleene.errors import (
         ClusterError,
         DeviceError,
@@ -77,7 +76,7 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("csgraph", "datasets", "distributed", "generate"), "kleene"),
     **{
-        name: f"kleene.api.{name}"
+        name: f"kleene.calls.{name}"
         for name in (
             "apsp", "betweenness", "bfs", "close_distances", "closeness", "closure", "components",
             "distance_encodings", "distance_histogram", "eccentricity", "efficiency", "ego",
@@ -85,7 +84,7 @@ _MODULES = {
             "path_counts", "product", "reduce_distances", "spmv", "sssp", "within",
         )
     },
-    **dict.fromkeys(("center", "diameter", "periphery", "radius"), "kleene.api.eccentricity"),
+    **dict.fromkeys(("center", "diameter", "periphery", "radius"), "kleene.calls.eccentricity"),
     **dict.fromkeys(
         (
             "ClusterError", "DeviceError", "FormatError", "GraphError", "GraphWarning",
@@ -102,19 +101,19 @@ _MODULES = {
     "Nearest": "kleene.results.nearest",
     "PairsResult": "kleene.results.pairs",
     "PathCounts": "kleene.measures.path_counts",
-    "PreparedGraph": "kleene.api.prepared_graph",
+    "PreparedGraph": "kleene.calls.prepared_graph",
     "Reach": "kleene.results.reach",
     "Result": "kleene.results.result",
-    "TurnGraph": "kleene.api.turns",
+    "TurnGraph": "kleene.calls.turns",
     "draw": "kleene.viz.draw",
-    "harmonic": "kleene.api.closeness",
-    "load_prepared": "kleene.api.prepare",
+    "harmonic": "kleene.calls.closeness",
+    "load_prepared": "kleene.calls.prepare",
     "methods": "kleene.registry",
     "patch_sklearn": "kleene.interop.sklearn",
-    "prepare": "kleene.api.prepare",
+    "prepare": "kleene.calls.prepare",
     "read": "kleene.io",
     "unpatch_sklearn": "kleene.interop.sklearn",
-    "wiener_index": "kleene.api.efficiency",
+    "wiener_index": "kleene.calls.closeness",
     "write": "kleene.io",
 }  # fmt: skip
 

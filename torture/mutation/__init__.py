@@ -49,10 +49,10 @@ SECONDS_EACH = 15
 #: should kill its mutants. They run module by module, so that a short run has all tests of some.
 PROOFS: dict[str, tuple[str, ...]] = {
     "backends/common/walks.py": ("test_proof_boundaries.py", "test_result*.py"),
-    "results/claim.py": (
+    "proofs/claim.py": (
         "test_verify*.py", "test_result_archives.py", "test_measure_proofs.py",
     ),
-    "results/count_bounds.py": (
+    "proofs/counts.py": (
         "test_proof_boundaries.py", "test_count_bounds.py", "test_reduce_distances.py",
         "test_distance_measures.py", "test_verify_no_path.py",
     ),
@@ -67,8 +67,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "results/result.py": (
         "test_proof_boundaries.py", "test_result*.py", "test_verify*.py", "test_keep_device.py",
     ),
-    "results/row_arcs.py": ("test_verify*.py",),
-    "results/row_checker.py": ("test_verify*.py",),
+    "proofs/row_arcs.py": ("test_verify*.py",),
+    "proofs/row_checker.py": ("test_verify*.py",),
     "results/saved.py": (
         "test_proof_boundaries.py", "test_verify_hostile.py", "test_result*.py",
         "test_verify_no_path.py",
@@ -77,19 +77,19 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_measure_boundaries.py", "test_reduce_distances.py", "test_result_archives.py",
         "test_matrix.py", "test_measure_proofs.py",
     ),
-    "results/tight_arcs.py": ("test_measure_boundaries.py", "test_verify*.py"),
-    "results/verify.py": ("test_verify*.py", "test_result.py"),
-    "results/verify_nearest.py": (
+    "proofs/tight_arcs.py": ("test_measure_boundaries.py", "test_verify*.py"),
+    "proofs/paths.py": ("test_verify*.py", "test_result.py"),
+    "proofs/nearest.py": (
         "test_proof_boundaries.py", "test_nearest.py", "test_verify_no_path.py",
     ),
-    "results/verify_pairs.py": (
+    "proofs/pairs.py": (
         "test_proof_boundaries.py", "test_result_pairs.py", "test_verify_no_path.py",
         "test_verify_rounding.py",
     ),
-    "results/verify_reach.py": (
+    "proofs/reach.py": (
         "test_proof_boundaries.py", "test_within.py", "test_verify_no_path.py",
     ),
-    "results/verify_rows.py": (
+    "proofs/rows.py": (
         "test_proof_boundaries.py", "test_measure_proofs.py", "test_verify_no_path.py",
         "test_verify_rounding.py", "test_reduce_distances.py", "test_prepare_results.py",
     ),
@@ -115,7 +115,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_proof_boundaries.py", "test_path_counts.py", "test_measure_proofs.py",
         "test_verify_no_path.py",
     ),
-    "distributed/mpi/verify.py": ("test_mpi_verify.py",),
+    "clusters/mpi/verify.py": ("test_mpi_verify.py",),
 }  # fmt: skip
 CORE_TESTS = (
     "test_*_native.py", "test_*_boundaries.py", "test_betweenness*.py", "test_components.py",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from kleene.backends.cuda.runtime.timing import CallTimer
-    from kleene.prepared.rows import PreparedRows
+    from kleene.prepared.sweeps import PreparedRows
 
 __all__ = [
     "MEASURED", "calls_of", "free_idle", "meter", "on_device", "open_device", "sweep",
@@ -38,7 +38,7 @@ def calls_of(deriving: threading.RLock) -> Iterator[CallTimer]:
 
     Threads with the same lock derive what they need of a graph one after the other.
     """
-    from kleene.backends.cuda.device_graph import calls_of_a_device
+    from kleene.backends.cuda.graph import calls_of_a_device
 
     with calls_of_a_device(deriving), meter() as timer:
         yield timer
@@ -55,7 +55,7 @@ def free_idle(devices: tuple[str, ...], needed: int | None = None) -> bool:
     """Free what placed graphs keep for later calls, or only if as much as needed is not free."""
     if not devices:
         return False
-    from kleene.backends.cuda.device_graph import free_idle as free
+    from kleene.backends.cuda.graph import free_idle as free
 
     freed = [free(device, needed) for device in devices]
     return any(freed)
@@ -63,7 +63,7 @@ def free_idle(devices: tuple[str, ...], needed: int | None = None) -> bool:
 
 def on_device(task: Task, answer: Answer) -> Answer:
     """Return an answer that stays on the device of its task."""
-    from kleene.backends.cuda.device_answer import to_device
+    from kleene.backends.cuda.answer import to_device
     from kleene.backends.cuda.runtime.device import open_device
 
     return to_device(task, open_device(task.device), answer)
@@ -73,14 +73,14 @@ def sweep(
     rows: PreparedRows, device: str, sources: Any, targets: Any | None, values: Any, progress: Any
 ) -> None:
     """Fill rows of values of a prepared graph, or those of some targets, by sweeps on a device."""
-    from kleene.backends.cuda import prepared_trees
+    from kleene.backends.cuda.prepared import batches
 
     parts = (rows.elimination, rows.customization)
     where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "threads": rows.threads}
     if targets is None:
-        prepared_trees.trees(*parts, sources, values, progress=progress, **where)
+        batches.trees(*parts, sources, values, progress=progress, **where)
     else:
-        prepared_trees.matrix(*parts, sources, targets, values, progress=progress, **where)
+        batches.matrix(*parts, sources, targets, values, progress=progress, **where)
 
 
 def sweep_on_device(
@@ -93,13 +93,13 @@ def sweep_on_device(
     progress: Any,
 ) -> Answer:
     """Return rows of a prepared graph that stay on the device, whole ones with predecessors."""
-    from kleene.backends.cuda import prepared_trees
-    from kleene.backends.cuda.device_answer import kept_answer
+    from kleene.backends.cuda.answer import kept_answer
+    from kleene.backends.cuda.prepared import batches
 
     parts = (rows.elimination, rows.customization)
     where: dict[str, Any] = {"device": device, "reverse": rows.reverse, "progress": progress}
     if targets is None:
-        kept = prepared_trees.trees_on_device(*parts, sources, predecessors=paths, **where)
+        kept = batches.trees_on_device(*parts, sources, predecessors=paths, **where)
         return kept_answer(kept)
-    kept = prepared_trees.matrix_on_device(*parts, sources, targets, **where)
+    kept = batches.matrix_on_device(*parts, sources, targets, **where)
     return kept_answer(kept, rest=WholeRows(sources, targets, source, paths))

@@ -21,13 +21,12 @@ from kleene.cli.exit_codes import exit_code
 from kleene.cli.options import Input, Method, Output
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.solve import ResultOptions, SearchEndpoints, check_store
-from kleene.distributed.mpi.last_words import await_reader
-from kleene.distributed.mpi.launch import launched_rank, launched_ranks
+from kleene.clusters.mpi.launch import await_reader, launched_rank, launched_ranks
 
 if TYPE_CHECKING:
+    from kleene.clusters.mpi.result import Summary
     from kleene.distributed import Communicator, DistributedGraph, DistributedResult
-    from kleene.distributed.mpi.summary import Summary
-    from kleene.results.verify import Proof
+    from kleene.proofs.paths import Proof
 
 __all__ = ["search_by_ranks"]
 
@@ -55,7 +54,7 @@ def search_by_ranks(
 
     Options that ranks do not have were refused when the command started.
     """
-    from kleene.distributed.mpi.agreement import agreed, guarded
+    from kleene.clusters.mpi.agreement import agreed, guarded
 
     _end_on_signals()
     try:
@@ -116,7 +115,7 @@ def _search(
 ) -> _Found:
     """Read, search, verify and write."""
     from kleene import distributed
-    from kleene.distributed.mpi.summary import summarize
+    from kleene.clusters.mpi.result import summarize
 
     graph = distributed.read(given.file, given.format, comm=comm, **given.reader_options())
     if given.unlabelled:
@@ -143,7 +142,7 @@ def _solve(
     The store is opened before the search, so that a name that cannot be used is refused at once.
     """
     from kleene import distributed
-    from kleene.distributed.mpi.writing import find_stored, open_store
+    from kleene.clusters.mpi.writing import find_stored, open_store
 
     out, keep = result_options.out, result_options.predecessors is not False
     began = time.perf_counter()

@@ -70,7 +70,7 @@ def _local_client(workers: int) -> Iterator[Any]:
     import logging
     import warnings
 
-    from kleene.distributed.dask_client import import_dask
+    from kleene.clusters.dask.client import import_dask
     from kleene.system.machine import cores
 
     dask = import_dask()
@@ -84,7 +84,7 @@ def _local_client(workers: int) -> Iterator[Any]:
             threads_per_worker=max(1, cores() // workers),
             dashboard_address=":0",
             silence_logs=logging.CRITICAL,
-            preload=["kleene.distributed.dask_preload"],
+            preload=["kleene.clusters.dask.preload"],
         )
     with cluster, dask.Client(cluster) as client:
         yield client

@@ -15,7 +15,7 @@ from kleene.cli.summaries import describe_plan, graph_fields, plan_fields
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
-    from kleene.results.verify import Proof
+    from kleene.proofs.paths import Proof
 
 __all__ = ["demo", "tour"]
 

@@ -20,7 +20,7 @@ __all__ = ["info"]
 @with_option_groups
 def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
     """Describe a graph: size, weights, degrees, components, memory."""
-    from kleene.api.components import components
+    from kleene.calls.components import components
     from kleene.system.formatting import counted, format_bytes
 
     if graph.is_prepared:

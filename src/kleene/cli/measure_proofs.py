@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kleene.results.verify import Proof
+    from kleene.proofs.paths import Proof
 
 __all__ = ["prove"]
 

@@ -22,7 +22,7 @@ from kleene.cli.vertices import parse_vertices
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
-    from kleene.results.verify import Proof
+    from kleene.proofs.paths import Proof
 
 __all__ = [
     "Endpoints",
@@ -234,12 +234,12 @@ def solve(
 
 def check_store(out: str, resume: bool) -> bool:
     """Return whether a file is written in blocks; refuse one of an earlier run without resume."""
-    from kleene.distributed.empty_stores import is_empty
-    from kleene.distributed.ledger import Ledger
-    from kleene.distributed.round_files import RoundFiles
-    from kleene.distributed.store import Store, ledger_of
     from kleene.errors import RequestError, StoreError
     from kleene.results.saved import STORE_SUFFIXES
+    from kleene.stores.ledger import Ledger
+    from kleene.stores.matrix_files import RoundFiles
+    from kleene.stores.resumable import is_empty
+    from kleene.stores.store import Store, ledger_of
 
     stored = Path(out).suffix in STORE_SUFFIXES
     if resume and not stored:

@@ -11,7 +11,7 @@ from kleene.cli.options import Output
 from kleene.cli.output import facts, headline, line
 
 if TYPE_CHECKING:
-    from kleene.distributed.store import Store
+    from kleene.stores.store import Store
 
 __all__ = ["StoreFile", "describe_blocks", "info", "store_fields"]
 
@@ -23,7 +23,7 @@ StoreFile = Annotated[
 @with_option_groups
 def info(*, file: StoreFile, output: Output) -> None:
     """Describe a store: its call, its arrays, and how many blocks are done."""
-    from kleene.distributed.store import Store
+    from kleene.stores.store import Store
 
     store = Store.find(file)
     document = {"command": "store info", **store_fields(store)}
@@ -51,7 +51,7 @@ def info(*, file: StoreFile, output: Output) -> None:
 
 def store_fields(store: Store) -> dict[str, Any]:
     """Return the JSON fields of a store."""
-    from kleene.distributed.store import ledger_of
+    from kleene.stores.store import ledger_of
 
     spec = store.spec
     return {

@@ -31,8 +31,8 @@ def verify(
     output: Output,
 ) -> None:
     """Verify a store: every block by its checksum, and with the graph a sample of the rows."""
-    from kleene.distributed.store import Store
     from kleene.errors import RequestError
+    from kleene.stores.store import Store
     from kleene.system.progress import reporter
 
     if sample is not None and graph is None:
@@ -43,7 +43,7 @@ def verify(
     proof = None
     if graph is not None:
         import kleene as kl
-        from kleene.distributed.stored_results import load_stored
+        from kleene.stores.load import load_stored
 
         proof = load_stored(file, kl.read(graph)).verify(sample, seed)
     document = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kleene import Graph, Result
     from kleene.planning.plan import Plan
-    from kleene.results.verify import Proof
+    from kleene.proofs.paths import Proof
 
     Array = NDArray[Any]
 
@@ -94,7 +94,7 @@ def show_graph(graph: Graph, plan: Plan | None = None, total: float = 0.0) -> No
 
 def describe_graph(graph: Graph) -> str:
     """Return size and type: 3 vertices, 2 arcs, int32 weights, labelled 1 to 3."""
-    from kleene.graph.label_index import range_of_labels
+    from kleene.graph.labels import range_of_labels
 
     weights = "unweighted" if graph.weights is None else f"{graph.weights.dtype} weights"
     arcs = counted(graph.m, "arc") if graph.directed else counted(graph.m // 2, "edge")

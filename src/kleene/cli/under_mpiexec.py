@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from kleene.cli.groups import Command
 from kleene.cli.options import Input, Output
-from kleene.distributed.mpi.launch import launched_rank, launched_ranks
+from kleene.clusters.mpi.launch import launched_rank, launched_ranks
 
 __all__ = ["SEARCHES", "SearchCommand", "refuse_under_mpiexec", "run_app", "under_mpiexec"]
 

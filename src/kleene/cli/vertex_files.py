@@ -107,7 +107,7 @@ def read_table(
 def _rows(path: str, name: str, separator: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line; the first line shows what separates them."""
     from kleene.errors import FormatError
-    from kleene.io.fields import guess_separator, split_fields, unquoted
+    from kleene.io.attributes import guess_separator, split_fields, unquoted
 
     with _opened(path) as file:
         try:

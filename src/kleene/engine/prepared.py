@@ -18,17 +18,16 @@ from kleene.engine.work import run_rows
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask
-from kleene.planning.device_split import choose_devices
+from kleene.planning.device_choice import choose_devices
 from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import FEWER_ROWS, IN_A_FILE, Memory, Plan, refuse_memory
 from kleene.prepared import files
-from kleene.prepared.cache import Preparation
-from kleene.prepared.climbs import answer_by_climbs
+from kleene.prepared.cache import DEVICES, Preparation
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
-from kleene.prepared.known import DEVICES
-from kleene.prepared.rows import PreparedRows
+from kleene.prepared.pairs import answer_by_climbs
+from kleene.prepared.sweeps import PreparedRows
 from kleene.registry import find
 from kleene.registry.method import PartForm
 from kleene.system.cached_property import cached_property

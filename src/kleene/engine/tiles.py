@@ -23,7 +23,7 @@ from kleene.planning.cost_model import gpu_cost, searched_seconds
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan, make_plan
 from kleene.registry import DEVICES
-from kleene.system.device_names import INDEXED
+from kleene.system.devices import INDEXED
 from kleene.system.machine import Machine, this_machine
 
 __all__ = ["TilePlan", "closure_task", "plan_of_tiles", "plans_of_a_tile"]

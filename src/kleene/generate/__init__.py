@@ -5,12 +5,10 @@ Every generator takes ``seed=0``, ``weights=None`` (see :mod:`kleene.generate.we
 call that reproduces it.
 """
 
-from kleene.generate.classic import complete, cycle, path, star, tree
+from kleene.generate.classic import complete, cycle, grid, path, star, tree
 from kleene.generate.connected import capped, path_plus
-from kleene.generate.erdos_renyi import dense, uniform
 from kleene.generate.kronecker import rmat
-from kleene.generate.lattice import grid
-from kleene.generate.watts_strogatz import small_world
+from kleene.generate.random import dense, small_world, uniform
 from kleene.generate.weights import WeightRule
 
 __all__ = [

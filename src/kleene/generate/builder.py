@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,15 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import Code, RequestError
-from kleene.generate import checks
 from kleene.generate.weights import add_weights, as_rule, rule_bytes
 from kleene.graph import CSR, Graph
-from kleene.graph.checks import as_flag, id_dtype, require_memory
+from kleene.graph.checks import as_flag, id_dtype, is_masked, require_memory
 from kleene.graph.core import Progress
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.system.machine import as_threads, threads_for
 
-__all__ = ["GraphBuilder", "Progress"]
+__all__ = [
+    "GraphBuilder",
+    "Progress",
+    "as_count",
+    "as_proportion",
+    "as_seed",
+    "as_threshold",
+]
 
 Array = NDArray[Any]
 
@@ -37,7 +45,7 @@ class GraphBuilder:
         self.name = _call_text(generator, arguments)
         for flag in ("diagonals", "directed", "relabel"):
             as_flag(arguments.get(flag, False), flag)
-        self.seed = checks.as_seed(arguments["seed"])
+        self.seed = as_seed(arguments["seed"])
         self.rule = as_rule(arguments["weights"])
         self.threads = as_threads(arguments["threads"])
         self.progress: Progress | None = arguments["progress"]
@@ -125,3 +133,52 @@ def _call_text(generator: Callable[..., Graph], arguments: Mapping[str, Any]) ->
         text = getattr(value, "__name__", None) or repr(value)
         parts.append(f"{name}={text}")
     return f"{generator.__name__}({', '.join(parts)})"
+
+
+# ---- Argument checks of the generators ----------------------------------------------------------
+
+#: More vertices than fit in any memory; keeps native arithmetic far from overflow.
+MOST_VERTICES = 2**40
+
+#: With more, the index of an ordered pair of vertices would not fit in 63 bits.
+MOST_PAIRED_VERTICES = 2**31
+
+
+def as_count(value: Any, name: str, least: int = 0, most: int = MOST_VERTICES) -> int:
+    """Return an integer from ``least`` to ``most``."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise RequestError(Code(name), f" must be an integer, not {value!r}") from None
+    if not least <= count <= most:
+        raise RequestError(Code(name), f" must be from {least} to {most:,}, but is {count:,}")
+    return count
+
+
+def as_proportion(value: Any, name: str, most: float = 1.0) -> float:
+    """Return a float from 0 to ``most``: a probability or a density."""
+    try:
+        if is_masked(value):
+            raise TypeError
+        proportion = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise RequestError(
+            Code(name), f" must be a number from 0 to {most:g}, not {value!r}"
+        ) from None
+    if not 0 <= proportion <= most:  # also false for NaN
+        percent = most == 1 and 1 < proportion <= 100
+        advice = f"; for {proportion:g} % pass {proportion / 100:g}" if percent else ""
+        raise RequestError(
+            Code(name), f" must be from 0 to {most:g}, but is {proportion:g}{advice}"
+        )
+    return proportion
+
+
+def as_threshold(probability: float) -> int:
+    """Return t such that a random 64-bit integer is below t with this probability."""
+    return min(math.floor(probability * 2**64), 2**64 - 1)
+
+
+def as_seed(seed: Any) -> int:
+    """Return a seed as an unsigned 64-bit integer."""
+    return as_count(seed, "seed", most=2**64 - 1)

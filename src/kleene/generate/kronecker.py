@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kleene import _native
 from kleene.errors import RequestError
-from kleene.generate import checks
+from kleene.generate import builder as checks
 from kleene.generate.builder import GraphBuilder, Progress
 from kleene.generate.weights import WeightRule
 from kleene.graph import Graph

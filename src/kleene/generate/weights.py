@@ -32,7 +32,7 @@ from kleene.errors import RequestError
 from kleene.graph import CSR, Graph
 from kleene.graph.checks import as_weights
 from kleene.graph.core import Progress
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 
 __all__ = ["Range", "WeightRule", "add_weights", "as_rule", "draw_weights", "rule_bytes"]
 

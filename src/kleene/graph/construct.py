@@ -11,11 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from kleene import _native
 from kleene.errors import Code, GraphError, Text
 from kleene.graph import checks
-from kleene.graph.forms import CSR, csr_to_coo
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import CSR, adopt, csr_to_coo
 from kleene.graph.labels import as_labels
-from kleene.graph.rows import EdgeRows
-from kleene.graph.table_index import in_one_order, index_digest
+from kleene.graph.rows import EdgeRows, in_one_order, index_digest
 from kleene.system.machine import as_threads, threads_for
 from kleene.system.progress import reporter
 

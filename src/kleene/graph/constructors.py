@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.graph import construct, convert, osmnx, tables
+from kleene.graph import construct, convert, tables
+from kleene.graph import convert as osmnx
+from kleene.graph.convert import from_any
 from kleene.graph.dense import dense_arcs
-from kleene.graph.from_any import from_any
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph

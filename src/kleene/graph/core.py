@@ -20,16 +20,15 @@ from kleene.graph.dense import DenseArcs
 from kleene.graph.display import graph_html, graph_text
 from kleene.graph.fingerprint import fingerprint
 from kleene.graph.foreign_columns import as_numpy
-from kleene.graph.forms import CSC, CSR
-from kleene.graph.frozen import adopt
-from kleene.graph.label_index import LabelIndex, is_one_vertex
+from kleene.graph.forms import CSC, CSR, adopt
+from kleene.graph.labels import LabelIndex, is_one_vertex
 from kleene.graph.positions import as_positions, crs_of, in_crs
 from kleene.graph.rows import ArcRows
 from kleene.graph.storage import Storage
 from kleene.graph.update import update
 from kleene.graph.weight_names import keeping_numbers_left, numbers_left
 from kleene.system.cached_property import cached_property
-from kleene.system.device_names import INDEXED, short_name, split_name
+from kleene.system.devices import INDEXED, short_name, split_name
 from kleene.system.suggestions import no_such
 
 __all__ = ["Graph", "Progress"]
@@ -129,7 +128,7 @@ class Graph(Storage, Constructors):
             raise DeviceError(Code("device"), f" must be a name, not {device!r}")
         if split_name(device)[0] in INDEXED:
             # By name: it is in a layer above, and is imported only when needed.
-            placed = import_module("kleene.backends.cuda.device_graph").place(graph, device)
+            placed = import_module("kleene.backends.cuda.graph").place(graph, device)
             graph.__dict__.update(placed=placed)
         elif device != "cpu":
             raise DeviceError(

@@ -20,10 +20,9 @@ from kleene import _native
 from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import as_array, as_weights, is_masked, require_memory, weight_dtype
 from kleene.graph.dlpack import to_numpy
-from kleene.graph.forms import CSR
-from kleene.graph.frozen import is_ours
+from kleene.graph.forms import CSR, is_ours
 from kleene.graph.no_path import no_path
-from kleene.graph.table_index import require_same_axes
+from kleene.graph.rows import require_same_axes
 from kleene.system.formatting import counted
 from kleene.system.machine import threads_for
 

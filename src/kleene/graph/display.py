@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.graph.label_index import range_of_labels
+from kleene.graph.labels import range_of_labels
 from kleene.graph.no_path import no_path
 from kleene.system.formatting import format_number
 from kleene.system.html import Html, card, columns, tag

@@ -22,8 +22,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kleene import _native
-from kleene.graph.forms import CSC
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import CSC, adopt
 from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory, threads_for
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import format_number
 from kleene.system.html import card

@@ -10,10 +10,19 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.errors import GraphError
 from kleene.graph import checks
-from kleene.graph.forms import COO, CSC, CSR, ELL, csr_to_coo, csr_to_dense, csr_to_ell
-from kleene.graph.frozen import adopt, frozen
+from kleene.graph.checks import holds
+from kleene.graph.forms import (
+    COO,
+    CSC,
+    CSR,
+    ELL,
+    adopt,
+    csr_to_coo,
+    csr_to_dense,
+    csr_to_ell,
+    frozen,
+)
 from kleene.graph.no_path import no_path
-from kleene.graph.path_room import holds
 from kleene.graph.rows import EdgeRows
 from kleene.graph.statistics import Statistics
 from kleene.system.cached_property import cached_property

@@ -13,11 +13,10 @@ from kleene.errors import Code, GraphError
 from kleene.graph.checks import as_flag, as_ids, as_name, as_weights, require_unmasked
 from kleene.graph.construct import from_directions
 from kleene.graph.convert import no_such_weight
-from kleene.graph.directions import as_directions
+from kleene.graph.derive import as_directions
 from kleene.graph.foreign_columns import as_numpy
-from kleene.graph.label_index import LabelIndex
-from kleene.graph.labels import as_labels, ids_from_names, ids_from_numbers
-from kleene.graph.table_index import in_one_order, index_digest
+from kleene.graph.labels import LabelIndex, as_labels, ids_from_names, ids_from_numbers
+from kleene.graph.rows import in_one_order, index_digest
 from kleene.graph.weight_names import (
     NumbersLeft,
     choose_weight,

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from kleene.errors import GraphError
 from kleene.graph.checks import as_weights
 from kleene.graph.construct import canonical_csr
-from kleene.graph.forms import CSR, arcs_between, spans
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import CSR, adopt, arcs_between, spans
 from kleene.graph.rows import EdgeRows, require_rows
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.apsp import apsp
+from kleene.calls.apsp import apsp
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.system.machine import as_threads

@@ -12,8 +12,8 @@ from kleene.errors import Code, GraphError, RequestError, message_of
 from kleene.graph import Graph
 from kleene.graph.checks import id_dtype
 from kleene.graph.construct import from_directions
-from kleene.graph.directions import as_directions
-from kleene.graph.geometry import oriented
+from kleene.graph.derive import as_directions
+from kleene.graph.positions import oriented
 from kleene.graph.rows import Lines
 from kleene.graph.weight_names import NumbersLeft, keeping_numbers_left
 from kleene.io.source import Source

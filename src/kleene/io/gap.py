@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError, message_of
 from kleene.graph import CSC, CSR, Graph
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.io.format import Format
 from kleene.io.sink import Sink
 from kleene.io.source import Source

@@ -22,9 +22,8 @@ from kleene.graph.checks import require_memory
 from kleene.graph.convert import no_such_weight
 from kleene.graph.labels import NAME_BYTES
 from kleene.graph.weight_names import NumbersLeft, is_weight_name, named_weight
-from kleene.io.attributes import Column, LineColumn
+from kleene.io.attributes import Column, LineColumn, is_missing
 from kleene.io.build import X_NAMES, Y_NAMES, build_graph, weight_options
-from kleene.io.fields import is_missing
 from kleene.io.source import Source
 from kleene.io.text import excerpt
 

@@ -7,22 +7,24 @@ unpickled, and the sizes of the archive's members are checked before they are de
 
 from __future__ import annotations
 
+import os
+import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from types import SimpleNamespace
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kleene.errors import Code, FormatError, GraphError, KleeneError, RequestError, message_of
 from kleene.graph import Graph
-from kleene.graph.checks import require_memory
-from kleene.graph.frozen import adopt
+from kleene.graph.checks import as_ids, as_weights, id_dtype, require_memory
+from kleene.graph.forms import adopt
+from kleene.graph.rows import EdgeRows, Lines
 from kleene.io.format import Format
-from kleene.io.npz_mapped import ENCRYPTED, as_written, map_member
-from kleene.io.npz_rows import ROW_ENTRIES, entries_of_rows, rows_of_entries
 from kleene.io.sink import Sink
 from kleene.io.source import Source
 from kleene.system.machine import threads_for
@@ -31,18 +33,252 @@ from kleene.system.threads import for_each
 
 __all__ = [
     "DAMAGE",
+    "ENCRYPTED",
     "NPZ",
+    "ROW_ENTRIES",
     "TAG",
+    "as_written",
+    "begin_of_member",
     "direction_and_name",
+    "entries_of_rows",
     "graph_entries",
+    "is_stored",
+    "map_member",
     "raise_error_of_system",
     "read_mapped",
     "read_npz_arrays",
     "require_written_by_numpy",
+    "rows_of_entries",
     "text_of_entry",
+    "write_aligned",
 ]
 
+
+# ---- The table rows of a graph in Kleene's ``.npz`` ---------------------------------------------
+# Their ends, directions, weights and geometry.
+#
+# Entries begin with ``rows_`` and are there only if the graph has them. They are checked for what
+# calls rely on: positions of vertices, lengths, and increasing offsets.
+
 Arrays = dict[str, NDArray[Any]]
+
+_COLUMNS = ("sources", "targets", "direction", "weights", "numbers", "closed")
+_FACTS = ("undirected", "flipped", "count", "combine")
+_LATER_FACTS = ("by_arc", "index")  # files may lack them
+_LINES = ("line_offsets", "line_coordinates")
+ROW_ENTRIES = tuple(f"rows_{name}" for name in (*_COLUMNS, *_FACTS, *_LATER_FACTS, *_LINES))
+
+
+def entries_of_rows(rows: EdgeRows | None) -> dict[str, Any]:
+    """Return the entries that hold these rows; None for what they do not have."""
+    if rows is None:
+        return {}
+    lines = rows.lines or Lines(None, None)  # type: ignore[arg-type]
+    named = {name: getattr(rows, name) for name in (*_COLUMNS, *_FACTS, *_LATER_FACTS)}
+    named.update(zip(_LINES, lines, strict=True))
+    return {f"rows_{name}": value for name, value in named.items()}
+
+
+def rows_of_entries(arrays: Arrays, n: int) -> EdgeRows | None:
+    """Return the rows that these entries hold, for a graph of ``n`` vertices, or None."""
+    names = (*_COLUMNS, *_FACTS, *_LATER_FACTS, *_LINES)
+    held = {name: arrays.get(f"rows_{name}") for name in names}
+    if held["sources"] is None:
+        return None
+    require_memory(  # copies in other types
+        sum(array.nbytes for array in held.values() if array is not None),
+        "the rows of the graph",
+        "use a machine with more memory",
+    )
+    facts = [held[name] for name in _FACTS]
+    if any(fact is None or fact.ndim for fact in facts):
+        raise GraphError("the table rows lack an entry")
+    undirected, flipped, count, combine = (fact.item() for fact in facts)  # type: ignore[union-attr]
+    if combine not in ("min", "max", "sum") or not isinstance(count, int) or count < 0:
+        raise GraphError(f"the table rows are {count!r}, combined by {combine!r}")
+    sources = _integers(held["sources"], n, None, "sources")
+    rows = EdgeRows(
+        sources,
+        _integers(held["targets"], n, len(sources), "targets"),
+        bool(undirected),
+        _direction(held["direction"], len(sources)),
+        _weights(held["weights"], len(sources)),
+        combine,
+        None
+        if held["numbers"] is None
+        else _integers(held["numbers"], count, len(sources), "numbers").astype(np.int64),
+        count,
+        flipped=bool(flipped),
+        closed=_closed(held["closed"], len(sources)),
+        by_arc=bool(_later_fact(held["by_arc"], "b") or False),
+        index=_later_fact(held["index"], "i"),
+    )
+    if held["numbers"] is None and count != len(sources):
+        raise GraphError(f"the table has {count} rows, and {len(sources)} are there")
+    return _with_lines(rows, held["line_offsets"], held["line_coordinates"])
+
+
+def _integers(array: Any, below: int, length: int | None, name: str) -> NDArray[Any]:
+    values = as_ids([] if array is None else array, f"the rows' {name}")
+    _require_length(values, length, name)
+    if len(values) and (values.min() < 0 or values.max() >= below):
+        raise GraphError(f"the rows' {name} must be from 0 to {below - 1}")
+    kept: NDArray[Any] = adopt(values.astype(id_dtype(below), copy=False))
+    return kept
+
+
+def _require_length(values: NDArray[Any], length: int | None, name: str) -> None:
+    if length is not None and values.shape != (length,):
+        raise GraphError(f"the rows' {name} have shape {values.shape}, not ({length},)")
+
+
+def _direction(array: Any, length: int) -> Any:
+    if array is None:
+        return None
+    _require_length(array, length, "direction")
+    if array.dtype != np.int8 or not np.isin(array, (-1, 0, 1)).all():
+        raise GraphError("the rows' direction must be -1, 0 or 1")
+    return adopt(array)
+
+
+def _closed(array: Any, length: int) -> Any:
+    if array is None:
+        return None
+    _require_length(array, length, "closed")
+    if array.dtype != bool:
+        raise GraphError("the rows' closed must be true or false")
+    return adopt(array)
+
+
+def _later_fact(array: Any, kind: str) -> Any:
+    if array is None:
+        return None
+    if array.ndim or array.dtype.kind != kind:
+        raise GraphError("the table rows have an entry of another type")
+    return array.item()
+
+
+def _weights(array: Any, length: int) -> Any:
+    values = as_weights(array, "the rows' weights")
+    if values is not None:
+        _require_length(values, length, "weights")
+        if np.isnan(values).any():
+            raise GraphError("the rows' weights hold NaN")
+    return None if values is None else adopt(values)
+
+
+def _with_lines(rows: EdgeRows, offsets: Any, coordinates: Any) -> EdgeRows:
+    if offsets is None or coordinates is None:
+        return rows
+    starts = as_ids(offsets, "the rows' line_offsets")
+    places = as_weights(coordinates, "the rows' line_coordinates")
+    assert places is not None
+    if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
+        raise GraphError("the rows' line_coordinates must be pairs of numbers")
+    if not len(starts) or (starts[1:] < starts[:-1]).any():
+        raise GraphError("the rows' line_offsets must not decrease")
+    return rows.with_lines(Lines(starts.astype(np.int64), places.astype(np.float64)))
+
+
+# ---- ``.npz`` archives whose arrays can be mapped -----------------------------------------------
+# Stored as they are, at multiples of 64 bytes.
+#
+# A mapped array costs no memory of its own, and processes that map the same file share it. The
+# archive is an ordinary one otherwise: NumPy loads it, and so do programs that open zip files.
+
+_ALIGNMENT = 64  # bytes; headers of .npy are a multiple of it
+_LOCAL_HEADER = struct.Struct("<4s22xHH")  # signature, lengths of name and extra field
+_SIGNATURE = b"PK\x03\x04"
+_EXTRA_HEADER = struct.Struct("<HH")
+_PADDING_ID = 0xD935  # of an extra field that only aligns, as in Android's packages
+_SIZES_BYTES = 20  # of the extra field that zipfile adds for sizes of 64 bits
+ENCRYPTED = 1  # a flag of a member
+
+
+def as_written(file: IO[bytes]) -> Any:
+    """Return what an archive may be written to: of a device, which is at no position, its writes.
+
+    ``/dev/null`` is always at byte 0, and archives tell by the position how long they are.
+    """
+    try:
+        is_device = stat.S_ISCHR(os.fstat(file.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):  # in memory
+        is_device = False
+    return SimpleNamespace(read=None, write=file.write, flush=file.flush) if is_device else file
+
+
+def write_aligned(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
+    """Write an ``.npz`` archive of arrays that can be mapped; the same arrays give the same bytes.
+
+    Parameters
+    ----------
+    file : binary file
+    arrays : mapping
+        Arrays by name, without objects.
+    """
+    archive = zipfile.ZipFile(as_written(file), "w", zipfile.ZIP_STORED)
+    try:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy")  # of 1980: no time of writing
+            assert archive.fp is not None
+            begin = archive.fp.tell() + _LOCAL_HEADER.size + len(member.filename)
+            padding = -(begin + _EXTRA_HEADER.size + _SIZES_BYTES) % _ALIGNMENT
+            member.extra = _EXTRA_HEADER.pack(_PADDING_ID, padding) + bytes(padding)
+            with archive.open(member, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+        archive.close()
+    except BaseException:  # Ctrl-C, say: a file that will be removed is not finished
+        archive.fp = None
+        raise
+
+
+def begin_of_member(
+    member: zipfile.ZipInfo, size: int, bytes_of: Callable[[int, int], bytes]
+) -> int:
+    """Return the byte at which the data of a stored member of an archive begins.
+
+    ``bytes_of`` returns bytes of the archive, which has ``size`` of them. Raises ValueError for a
+    member that is not where the archive's directory says.
+    """
+    header_end = member.header_offset + _LOCAL_HEADER.size
+    if member.header_offset < 0 or header_end > size:
+        raise ValueError("a member begins beyond the end")
+    signature, name, extra = _LOCAL_HEADER.unpack(bytes_of(member.header_offset, header_end))
+    begin: int = header_end + name + extra
+    end = begin + member.file_size
+    if signature != _SIGNATURE or end > size or member.file_size != member.compress_size:
+        raise ValueError("a member is not where the directory says")
+    return begin
+
+
+def is_stored(member: zipfile.ZipInfo) -> bool:
+    """Return whether the data of a member is in the archive as it is."""
+    return member.compress_type == zipfile.ZIP_STORED and not member.flag_bits & ENCRYPTED
+
+
+def map_member(content: NDArray[np.uint8], member: zipfile.ZipInfo) -> NDArray[Any] | None:
+    """Return the array of a member as a part of the archive's content, or None.
+
+    None is for members that must be read: compressed ones, and those that are not aligned. Raises
+    ValueError for a damaged member; its checksum is compared.
+    """
+    if not is_stored(member):
+        return None
+    begin = begin_of_member(member, len(content), lambda begin, end: content[begin:end].tobytes())
+    data = content[begin : begin + member.file_size]
+    header = NpyHeader.parse(data[:LONGEST_HEADER].tobytes(), len(data))
+    if zlib.crc32(data.data) != member.CRC:
+        raise ValueError(f"bad checksum of {member.filename!r}")
+    if not header.items:
+        return np.empty(header.shape, header.dtype)
+    items: NDArray[Any] = np.frombuffer(data, header.dtype, header.items, header.length)
+    return header.arrange(items) if items.flags.aligned else None
+
+
+# ---- NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices -----------
+# Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions, table
+# rows and name. SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is
+# unpickled, and the sizes of the archive's members are checked before they are decompressed.
 
 TAG = "kleene.graph"
 _VERSION = 1

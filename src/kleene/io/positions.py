@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError, message_of
 from kleene.graph import Graph
+from kleene.io.attributes import guess_separator, is_number, split_fields, unquoted
 from kleene.io.build import X_NAMES, Y_NAMES
-from kleene.io.fields import guess_separator, is_number, split_fields, unquoted
 from kleene.io.parquet import is_parquet, read_columns
 from kleene.io.source import PathOrFile, Source
 from kleene.io.text import ColumnLayout, TextReader

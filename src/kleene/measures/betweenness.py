@@ -24,12 +24,12 @@ from kleene.engine.call import Timings
 from kleene.engine.work import run_method
 from kleene.errors import VerificationError
 from kleene.graph import Graph
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.measures.edge_table import EdgeTable
 from kleene.measures.measure import Measure
 from kleene.measures.scaling import vertex_scale, whole_scale
 from kleene.planning.plan import Plan
-from kleene.results.verify import Proof, choose_rows
+from kleene.proofs.paths import Proof, choose_rows
 
 __all__ = ["Betweenness", "Sums"]
 

@@ -14,15 +14,15 @@ from kleene.engine.call import Timings
 from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import VerificationError
 from kleene.graph import Graph
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.measures.distance_measure import Measured
 from kleene.planning.plan import Plan
-from kleene.results.count_bounds import CountBounds
+from kleene.proofs.counts import CountBounds
+from kleene.proofs.paths import Proof
+from kleene.proofs.rows import ProvedRow, verify_rows
 from kleene.results.distance_reduction import reduce_rows
 from kleene.results.long_table import LongTable
 from kleene.results.tables import Block
-from kleene.results.verify import Proof
-from kleene.results.verify_rows import ProvedRow, verify_rows
 from kleene.system.formatting import counted
 
 __all__ = ["Bins", "DistanceHistogram"]

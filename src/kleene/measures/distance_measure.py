@@ -18,8 +18,8 @@ from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
-from kleene.results.verify import Proof
-from kleene.results.verify_rows import ProvedRow, verify_rows
+from kleene.proofs.paths import Proof
+from kleene.proofs.rows import ProvedRow, verify_rows
 
 __all__ = ["Closeness", "DistanceMeasure", "DistanceSums", "Harmonic", "Measured"]
 

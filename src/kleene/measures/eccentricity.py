@@ -14,8 +14,8 @@ from kleene.graph import Graph
 from kleene.measures.eccentricity_bounds import Known
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
-from kleene.results.verify import Proof, sample_rows
-from kleene.results.verify_rows import ProvedRow, verify_rows
+from kleene.proofs.paths import Proof, sample_rows
+from kleene.proofs.rows import ProvedRow, verify_rows
 
 __all__ = ["Eccentricity"]
 

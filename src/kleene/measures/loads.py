@@ -13,12 +13,12 @@ from kleene.backends.task import LoadsTask
 from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.measures.loads_proof import add_up, cost, verify_loads
 from kleene.planning.plan import Plan
+from kleene.proofs.paths import Proof
 from kleene.results.long_table import LongTable
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.verify import Proof
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
 

@@ -19,7 +19,7 @@ from kleene.backends.reference.loads import plain
 from kleene.backends.task import LoadsAnswer, LoadsTask
 from kleene.engine.work import run_method
 from kleene.errors import VerificationError
-from kleene.results.verify import Proof, choose_rows
+from kleene.proofs.paths import Proof, choose_rows
 
 if TYPE_CHECKING:
     from kleene.measures.loads import Loads

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from kleene.engine.call import Timings
 from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.planning.plan import Plan
+from kleene.proofs.paths import Proof
 from kleene.results.long_table import LongTable
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.verify import Proof
 from kleene.system.formatting import counted
 
 __all__ = ["Measure"]

@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.backends.common.path_lengths import swallowed_weights
+from kleene.backends.common.native_search import swallowed_weights
 from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError, Text, VerificationError
 from kleene.graph import Graph
 from kleene.graph.checks import memory_for, over_budget
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
+from kleene.proofs.paths import Proof, choose_rows
 from kleene.results.tables import Block
-from kleene.results.verify import Proof, choose_rows
 
 __all__ = ["PathCounts", "count_paths"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kleene.system.device_names import INDEXED
+from kleene.system.devices import INDEXED
 
 __all__ = [
     "ARC_BY_ARC", "IN_BATCHES", "ROUNDS_BEGUN", "Ask", "Decision", "Output", "What", "Where",

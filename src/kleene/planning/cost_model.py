@@ -61,7 +61,7 @@ _COPY_IN, _COPY_OUT, _COPY_NEW, _NEW = 7e9, 8e9, 2.5e9, 2**25
 _COPY_PREFAULTED = 6e9
 
 #: Many rows are copied through page-locked memory while the next are computed, from so many bytes
-#: on (see ``kleene.backends.cuda.row_batches``); seconds to allocate that memory, and bytes a
+#: on (see ``kleene.backends.cuda.rows``); seconds to allocate that memory, and bytes a
 #: second (44,000 rows: 0.29 s).
 _ROWS_WORTH, _ROWS_START, _COPY_ROWS = 2**28, 0.03, 30e9
 

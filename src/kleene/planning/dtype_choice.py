@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import Code, RequestError, Text
-from kleene.graph.path_room import beyond, holds, overflow_error
+from kleene.graph.checks import beyond, holds, overflow_error
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.registry import LENGTH_PROBLEMS

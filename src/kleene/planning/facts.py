@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kleene.graph.path_room import holds
-from kleene.prepared.known import Known, known_of
-from kleene.system.device_names import split_name
+from kleene.graph.checks import holds
+from kleene.prepared.cache import Known, known_of
+from kleene.system.devices import split_name
 
 if TYPE_CHECKING:
     from kleene.graph import Graph

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cache
 
 from kleene.errors import DeviceError
-from kleene.system import nvidia
-from kleene.system.device_names import count_from, device_name, split_name
+from kleene.system import devices as nvidia
+from kleene.system.devices import count_from, device_name, split_name
 from kleene.system.machine import Machine, allowed_memory, available_memory, this_machine
 
 __all__ = ["LiveMachine", "live_machine"]
@@ -31,7 +31,7 @@ class LiveMachine(Machine):
 
     def free_gpu_memory(self, name: str = "cuda") -> int | None:
         """Return the bytes that a call can have on a GPU, or None if it does not open."""
-        from kleene.backends.cuda.device_graph import idle_bytes
+        from kleene.backends.cuda.graph import idle_bytes
         from kleene.backends.cuda.runtime.device import open_device
 
         if not _gpu_opens(name):

@@ -17,21 +17,20 @@ import numpy as np
 
 from kleene.backends.common import predecessors
 from kleene.errors import Code, GraphError, MemoryBudgetError, RequestError, Text
-from kleene.graph.path_room import holds
+from kleene.graph.checks import holds
 from kleene.planning.ask import Ask, Decision
 from kleene.planning.cost_model import count_sources
-from kleene.planning.device_choice import choose_device
-from kleene.planning.device_split import choose_devices
+from kleene.planning.device_choice import choose_device, choose_devices
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import Facts
 from kleene.planning.machine import live_machine
 from kleene.planning.prepared_cost import preparation_note
 from kleene.planning.rounds import Rounds, plan_rounds
 from kleene.planning.rules import choose_method
-from kleene.prepared.known import Known
+from kleene.prepared.cache import Known
 from kleene.registry import Method, Size, find
 from kleene.registry.memory import band_on_gpu, limited_workspace
-from kleene.system.device_names import names_in_words
+from kleene.system.devices import names_in_words
 from kleene.system.formatting import format_bytes
 from kleene.system.html import PLAIN_LIST, card, tag
 from kleene.system.machine import Machine

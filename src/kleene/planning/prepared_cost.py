@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.graph.path_room import holds
+from kleene.graph.checks import holds
 from kleene.planning.ask import Ask
 from kleene.planning.cost_model import (
     count_sources,

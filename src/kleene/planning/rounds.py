@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kleene.backends.common.dense_rounds import RoundSplit
+from kleene.backends.common.bands import RoundSplit
 from kleene.planning.ask import Ask
 from kleene.planning.cost_model import gpu_cost, searched_seconds
 from kleene.planning.facts import Facts

@@ -8,7 +8,7 @@ of a shortest path that are not apart follow one another, and their part of the 
 long as the farthest way to ``r`` and the farthest way from it. Each of the others is left by one
 arc, and so is the last of the part. If all that is short enough, so is every distance.
 
-Negative cycles are those of ``backends/common/cycles.py``. Floats that are negative may have cycles
+Negative cycles are those of ``backends/common/johnson.py``. Floats that are negative may have cycles
 of about zero, which rounding makes negative; triangles could go around one again at every rank, and
 double what rounding lost each time. So values in which some pair, there and back, is below zero are
 computed again with weights that rise: by more than all rounding along a path, which is a sum of
@@ -26,17 +26,22 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kleene import _native
-from kleene.backends.common.cycles import is_negative
+from kleene.backends.common.johnson import is_negative
 from kleene.backends.task import Progress
-from kleene.errors import Code, NegativeCycleError, Text
+from kleene.errors import Code, GraphError, NegativeCycleError, Text
 from kleene.graph import Graph
-from kleene.graph.path_room import overflow_error
+from kleene.graph.checks import overflow_error
 from kleene.prepared.elimination import Elimination
-from kleene.prepared.pair_arcs import find_pair_arcs, lengths
 from kleene.system.cached_property import cached
 from kleene.system.machine import threads_for
 
-__all__ = ["Customization", "customize", "narrow_values"]
+__all__ = [
+    "Customization",
+    "customize",
+    "find_pair_arcs",
+    "lengths",
+    "narrow_values",
+]
 
 Array = NDArray[Any]
 Values = TypeVar("Values")
@@ -337,3 +342,53 @@ def _simple_cycles(walk: list[int]) -> list[list[int]]:
         places[vertex] = len(chain)
         chain.append(vertex)
     return cycles
+
+
+# ---- The arcs of a graph that the pairs of an elimination start from, found once for ------------
+# (The arcs of a graph that the pairs of an elimination start from, found once for a structure.)
+
+
+@dataclass(frozen=True, eq=False)
+class _PairArcs:
+    """What was found for a graph, and for all that have the same arcs."""
+
+    offsets: Array  # of the graph
+    neighbors: Array
+    found: _native.PairArcs
+
+    def are_of(self, graph: Graph) -> bool:
+        """Return whether the graph has these arcs, whatever its weights."""
+        pairs = ((self.offsets, graph.offsets), (self.neighbors, graph.neighbors))
+        return all(a is b or np.array_equal(a, b) for a, b in pairs)
+
+
+def find_pair_arcs(elimination: Elimination, graph: Graph, threads: int) -> _native.PairArcs:
+    """Return the arcs that pairs start from; the elimination keeps those of the last graph."""
+    kept: _PairArcs | None = elimination.__dict__.get("_pair_arcs")
+    if kept is not None and kept.are_of(graph):
+        return kept.found
+    if graph.n != elimination.n or graph.m > np.iinfo(np.int32).max:
+        raise GraphError(
+            f"the prepared graph has {elimination.n:,} vertices and at most 2^31 - 1 arcs, this "
+            f"one {graph.n:,} and {graph.m:,}: prepare it by itself"
+        )
+    found = _native.prepared_find_arcs(
+        graph.offsets, graph.neighbors, elimination.order, elimination.ranks,
+        elimination.offsets, elimination.heads, elimination.parents, threads
+    )  # fmt: skip
+    if found.unknown >= 0:
+        tail = int(np.searchsorted(graph.offsets, found.unknown, side="right")) - 1
+        head = int(graph.neighbors[found.unknown])
+        raise GraphError(
+            f"the arc from {graph.label(tail)!r} to {graph.label(head)!r} is not in the prepared "
+            "graph, which takes new weights for its own arcs: prepare the new graph"
+        )
+    elimination.__dict__["_pair_arcs"] = _PairArcs(graph.offsets, graph.neighbors, found)
+    return found
+
+
+def lengths(graph: Graph, dtype: np.dtype[Any]) -> Array | None:
+    """Return the weights of a graph in a type of values; None where every arc counts one."""
+    if graph.weights is None or dtype == np.uint8:
+        return None
+    return graph.weights.astype(dtype, copy=False)

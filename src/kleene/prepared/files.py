@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.graph import Graph
 from kleene.graph.fingerprint import fingerprint
-from kleene.graph.frozen import adopt
-from kleene.io.npz import graph_entries, read_mapped, read_npz_arrays, text_of_entry
-from kleene.io.npz_mapped import write_aligned
+from kleene.graph.forms import adopt
+from kleene.io.npz import graph_entries, read_mapped, read_npz_arrays, text_of_entry, write_aligned
 from kleene.io.source import PathOrFile, Source
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination

@@ -11,13 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.backends.task import Progress
+from kleene.backends.common.walks import Walks
+from kleene.backends.task import LoadsAnswer, Progress
+from kleene.graph import Graph
+from kleene.graph.forms import arcs_between
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
 from kleene.system.cached_property import cached
 from kleene.system.machine import threads_for
 
-__all__ = ["CLIMB_WORK", "climb_tree", "distance", "distances", "path", "paths", "queries"]
+__all__ = [
+    "CLIMB_WORK",
+    "answer_by_climbs",
+    "climb_tree",
+    "distance",
+    "distances",
+    "flows",
+    "path",
+    "paths",
+    "queries",
+]
 
 Array = NDArray[Any]
 
@@ -108,3 +121,108 @@ def path(
 def _bytes_of_bools(answers: Array) -> Array:
     """Return the same memory; the core knows truth values as bytes."""
     return answers.view(np.uint8) if answers.dtype.kind == "b" else answers
+
+
+# ---- Trips on the best paths of an eliminated graph: ``native/core/prepared/flows.hpp`` ---------
+# Volumes go to the pairs that paths consist of, and one pass over all pairs moves them to the arcs.
+# That leaves detours of length zero in paths, so where a cycle may have the length zero every path
+# is unpacked by itself, without its detours. Arguments are checked by the caller.
+
+#: Trips whose paths are unpacked together, where they must be.
+_UNPACKED = 2**12
+
+
+def flows(
+    elimination: Elimination,
+    customization: Customization,
+    graph: Graph,
+    origins: Array,
+    destinations: Array,
+    volumes: Array,
+    *,
+    threads: int,
+    progress: Progress | None = None,
+) -> LoadsAnswer:
+    """Return what goes along each arc of the graph, whose weights the pairs have."""
+    trips = origins, destinations, volumes
+    if graph.stats.min_weight <= 0:
+        return _by_paths(elimination, customization, graph, *trips, threads, progress)
+    tree = climb_tree(elimination)
+    up, down = np.zeros(elimination.arcs), np.zeros(elimination.arcs)
+    arcs, assigned = np.zeros(graph.m), np.zeros(len(volumes), dtype=np.uint8)
+    _native.prepared_pair_flows(
+        tree, elimination.ranks, customization.up, customization.down, customization.negative,
+        *trips, up, down, assigned, threads, progress,
+    )  # fmt: skip
+    _native.prepared_move_to_arcs(
+        tree, elimination.order, *customization.middles(elimination), up, down, graph.offsets,
+        graph.neighbors, arcs,
+    )  # fmt: skip
+    return LoadsAnswer(arcs, assigned.view(bool))
+
+
+def _by_paths(
+    elimination: Elimination,
+    customization: Customization,
+    graph: Graph,
+    origins: Array,
+    destinations: Array,
+    volumes: Array,
+    threads: int,
+    progress: Progress | None,
+) -> LoadsAnswer:
+    tails, heads, _ = graph.coo
+    keys = tails.astype(np.int64) * graph.n + heads  # ascending
+    arcs, assigned = np.zeros(graph.m), np.zeros(len(volumes), dtype=bool)
+    for first in range(0, len(volumes), _UNPACKED):
+        part = slice(first, first + _UNPACKED)
+        vertices, offsets = paths(
+            elimination, customization, origins[part], destinations[part], threads=threads
+        )
+        counts = np.diff(offsets)
+        assigned[part] = counts > 0
+        trip = np.repeat(np.arange(len(counts)), counts)
+        inside = trip[1:] == trip[:-1]
+        steps = vertices[:-1].astype(np.int64) * graph.n + vertices[1:]
+        used = np.searchsorted(keys, steps[inside])
+        arcs += np.bincount(used, volumes[part][trip[1:][inside]], minlength=graph.m)
+        if progress is not None:
+            progress(min(first + _UNPACKED, len(volumes)), len(volumes))
+    return LoadsAnswer(arcs, assigned)
+
+
+# ---- Lengths and paths of pairs on a prepared graph ---------------------------------------------
+
+
+def answer_by_climbs(
+    graph: Graph,
+    parts: tuple[Elimination, Customization],
+    ends: tuple[Array, ...],
+    paths: bool,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[Array, Walks | None]:
+    """Return the value of each pair and, where they are asked for, its path.
+
+    Where weights are negative floats, a value may come from a path around a cycle of about zero,
+    which rounds to less than the path that is left when the cycle is cut out. So the lengths are
+    then those of the paths.
+    """
+    values = distances(*parts, *ends, threads=threads, progress=progress)
+    if not paths:
+        return values, None
+    walks = paths(*parts, *ends, threads=threads, progress=progress)
+    if values.dtype.kind == "f" and graph.stats.negative:
+        values = np.where(np.isfinite(values), _lengths(graph, walks, values.dtype), values)
+    return values, walks
+
+
+def _lengths(graph: Graph, walks: Walks, dtype: np.dtype[Any]) -> Array:
+    """Return the sum of the weights along each walk, added in float64."""
+    positions, offsets = walks
+    walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    inside = np.flatnonzero(walk[:-1] == walk[1:])
+    assert graph.weights is not None
+    weights = graph.weights[arcs_between(graph, positions[inside], positions[inside + 1])]
+    sums = np.bincount(walk[inside], weights.astype(dtype), minlength=len(offsets) - 1)
+    return sums.astype(dtype)

@@ -9,7 +9,7 @@ sources and targets, products of climbs from both (``sweep_products.hpp``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -17,13 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
+from kleene.backends.answer import Answer
 from kleene.backends.semiring import SEMIRINGS
+from kleene.graph import Graph
+from kleene.graph.checks import require_memory
+from kleene.prepared import pairs
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
-from kleene.prepared.tree_repair import repair_trees
+from kleene.system.cached_property import cached
 from kleene.system.machine import threads_for
 
-__all__ = ["LANES", "matrix", "reverse_values", "trees"]
+__all__ = [
+    "LANES",
+    "PreparedRows",
+    "is_safe",
+    "matrix",
+    "repair_trees",
+    "reverse_values",
+    "trees",
+]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], object]
@@ -202,3 +214,160 @@ def reverse_values(customization: Customization) -> Customization:
         kept = c if c.symmetric else replace(c, up=c.down, down=c.up, graph=None)
         customization.__dict__["_reversed"] = kept
     return kept
+
+
+# ---- Rows of a prepared graph: values, matrices and predecessors by sweeps, paths by pairs ------
+
+#: Bytes of the values that are swept again, together, where their predecessors are asked for.
+_BATCH = 2**27
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Rows from the sweeps of a prepared graph, paths from its pairs."""
+
+    elimination: Elimination
+    customization: Customization
+    reverse: bool  # paths lead to the sources
+    threads: int | None
+
+    def values(self, sources: Array, out: Array | None = None, progress: Any = None) -> Array:
+        """Return whole rows of values, or store them in ``out``."""
+        shape = (len(sources), self.elimination.n)
+        values = np.empty(shape, self.customization.dtype) if out is None else out
+        self._sweep(sources, values, None, progress)
+        return values
+
+    def matrix(
+        self, sources: Array, targets: Array, out: Array | None = None, progress: Any = None
+    ) -> Array:
+        """Return the values of some targets, or store them in ``out``."""
+        shape = (len(sources), len(targets))
+        values = np.empty(shape, self.customization.dtype) if out is None else out
+        matrix(
+            self.elimination, self.customization, sources, targets, values,
+            reverse=self.reverse, threads=self.threads, progress=progress,
+        )  # fmt: skip
+        return values
+
+    def rows(self, sources: Array) -> Answer:
+        """Return the whole rows of some sources, with predecessors."""
+        shape = (len(sources), self.elimination.n)
+        item, link = self.customization.dtype.itemsize, self.elimination.order.itemsize
+        _require_rows(shape, item + link)
+        values = np.empty(shape, self.customization.dtype)
+        predecessors = np.empty(shape, self.elimination.order.dtype)
+        self._sweep(sources, values, predecessors)
+        return Answer(values, predecessors)
+
+    def predecessors(self, sources: Array) -> Array:
+        """Return rows of predecessors; the values are swept once more, some rows at a time."""
+        shape = (len(sources), self.elimination.n)
+        row = max(1, shape[1] * self.customization.dtype.itemsize)
+        step = max(LANES, _BATCH // row)
+        _require_rows(shape, self.elimination.order.itemsize, row * min(step, shape[0]))
+        found = np.empty(shape, self.elimination.order.dtype)
+        values = np.empty((min(step, shape[0]), shape[1]), self.customization.dtype)
+        for first in range(0, shape[0], step):
+            some = sources[first : first + step]
+            self._sweep(some, values[: len(some)], found[first : first + step])
+        return found
+
+    def walks(self, source: int, vertices: Array) -> tuple[Array, Array]:
+        """Return the paths between a source and some vertices: positions and offsets."""
+        return self.walks_between(np.full(len(vertices), source, np.int32), vertices)
+
+    def walks_between(self, sources: Array, vertices: Array) -> tuple[Array, Array]:
+        """Return the path between each source and a vertex: positions and offsets."""
+        ends = sources, vertices.astype(np.int32, copy=False)
+        origins, destinations = ends[::-1] if self.reverse else ends
+        return pairs.paths(
+            self.elimination, self.customization, origins, destinations, threads=self.threads
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PreparedRows, (self.elimination, self.customization, self.reverse, self.threads)
+
+    def _sweep(
+        self, sources: Array, values: Array, predecessors: Array | None, progress: Any = None
+    ) -> None:
+        trees(
+            self.elimination, self.customization, sources, values, predecessors,
+            reverse=self.reverse, threads=self.threads, progress=progress,
+        )  # fmt: skip
+
+
+def _require_rows(shape: tuple[int, int], item: int, more: int = 0) -> None:
+    """Raise unless there is memory for whole rows."""
+    require_memory(
+        shape[0] * shape[1] * item + more,
+        f"whole rows of {shape[0]:,} sources and {shape[1]:,} vertices",
+        "ask for fewer sources; the path of a pair takes no rows",
+    )
+
+
+# ---- Predecessors of sweeps that are trees ------------------------------------------------------
+# The predecessor of a vertex is the last but one on some best path to it, and the path to that one
+# may be another. With lengths above zero that is a tree. Where a cycle weighs nothing, or so little
+# that rounding hides it, two vertices may each become the predecessor of the other; so it is
+# between many pairs where paths are compared by their narrowest arc. Such rows are repaired as
+# those of closures are, by the tightest of the arcs that best paths consist of.
+
+
+def repair_trees(
+    elimination: Elimination,
+    customization: Customization,
+    sources: Array,
+    values: Array,
+    predecessors: Array,
+    threads: int,
+) -> None:
+    """Reattach the vertices whose predecessors do not lead to the source."""
+    if is_safe(customization):
+        return
+    name = customization.semiring
+    none = SEMIRINGS[name].zero(values.dtype)
+    seen = values.view(np.uint8) if values.dtype == bool else values
+    sources = sources.astype(np.int32)
+    loose = _native.closure_find_detached(sources, seen, predecessors, none, threads)
+    if loose is None:
+        return
+    g = _tight_arcs(elimination, customization)
+    weights = [None if w is None else w.astype(values.dtype) for w in (g.weights, g.csc.weights)]
+    _native.closure_reattach(
+        name, sources, seen, predecessors, none, loose, g.offsets, g.neighbors, weights[0],
+        g.csc.offsets, g.csc.neighbors, weights[1], threads,
+    )  # fmt: skip
+
+
+def is_safe(c: Customization) -> bool:
+    """Return whether values rise along every arc, whatever the source; found out once."""
+    if c.semiring != "min_plus" or c.up.dtype.kind != "i":
+        return False
+    return cached(c, "_rises", lambda: all(a.min(initial=1) > 0 for a in (c.up, c.down)))
+
+
+def _tight_arcs(elimination: Elimination, c: Customization) -> Graph:
+    """Return the arcs that the paths of all pairs consist of, as a graph; made once."""
+
+    def make() -> Graph:
+        low = np.repeat(elimination.order, np.diff(elimination.offsets))
+        high = elimination.order[elimination.heads]
+        none = _no_path(c)
+        up, down = (
+            (middles < 0) & (values != none)
+            for middles, values in zip(c.middles(elimination), (c.up, c.down), strict=True)
+        )
+        tails, heads = (np.concatenate([a[up], b[down]]) for a, b in ((low, high), (high, low)))
+        weights = np.concatenate([c.up[up], c.down[down]])
+        return Graph.from_edges(
+            tails, heads, None if c.dtype.kind == "b" else weights, n=elimination.n
+        )
+
+    return cached(c, "_tight_arcs", make)
+
+
+def _no_path(c: Customization) -> Any:
+    """Return what stands for "no path" among the values of pairs."""
+    none = SEMIRINGS[c.semiring].zero(np.dtype(bool) if c.dtype.kind == "b" else c.up.dtype)
+    return none // 2 if c.semiring == "min_plus" and c.up.dtype.kind == "i" else none

@@ -10,21 +10,7 @@ from dataclasses import replace
 from functools import cache
 
 from kleene.errors import RequestError
-from kleene.registry import (
-    apsp,
-    betweenness,
-    bfs,
-    closure,
-    components,
-    distance_encodings,
-    k_shortest,
-    loads,
-    nearest,
-    product,
-    spmv,
-    sssp,
-    within,
-)
+from kleene.registry import algebra, bfs, measures, near, paths, sssp
 from kleene.registry.method import Method, Size
 from kleene.system.html import card, columns
 from kleene.system.suggestions import no_such
@@ -93,9 +79,9 @@ def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
 
 _ROWS = _everywhere(
     (
-        *bfs.ROWS, *sssp.ROWS, *apsp.ROWS, *closure.ROWS, *spmv.ROWS, *k_shortest.ROWS,
-        *distance_encodings.ROWS, *within.ROWS, *nearest.ROWS, *components.ROWS, *betweenness.ROWS,
-        *loads.ROWS, *product.ROWS,
+        *bfs.ROWS, *sssp.ROWS, *paths.ROWS, *paths.ROWS, *algebra.ROWS, *near.ROWS,
+        *paths.ROWS, *near.ROWS, *near.ROWS, *measures.ROWS, *measures.ROWS,
+        *measures.ROWS, *algebra.ROWS,
     )
 )  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}

@@ -151,7 +151,7 @@ ROWS = (
         "cuda",
         "eliminates all vertices on the host once, then climbs and sweeps for 1024 rows at a time",
         "Dibbelt et al. 2016, Delling et al. 2013",
-        "kleene.backends.cuda.prepared_rows:rows",
+        "kleene.backends.cuda.prepared.batches:rows",
         eliminated_pairs,
         device_memory=elimination_on_gpu,
         streams=True,

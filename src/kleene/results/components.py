@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import RequestError
 from kleene.graph import Graph
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.results.display import components_html
 from kleene.system.cached_property import cached_property
 

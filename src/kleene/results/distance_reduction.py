@@ -13,9 +13,9 @@ from kleene.engine.searched_rows import SearchedRows
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
-from kleene.results.count_bounds import CountBounds, edges_in
-from kleene.results.verify import Proof
-from kleene.results.verify_rows import ProvedRow, verify_rows
+from kleene.proofs.counts import CountBounds, edges_in
+from kleene.proofs.paths import Proof
+from kleene.proofs.rows import ProvedRow, verify_rows
 from kleene.system.formatting import counted
 
 __all__ = ["DistanceReduction", "Reduced", "reduce_rows"]

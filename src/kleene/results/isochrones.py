@@ -6,25 +6,29 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.errors import RequestError
-from kleene.results.covered_streets import Streets, streets_of
+from kleene.graph import Graph
+from kleene.proofs.paths import Proof
 from kleene.results.display import isochrones_html
-from kleene.results.geojson import to_degrees
+from kleene.results.files import to_degrees
 from kleene.results.long_table import LongTable
-from kleene.results.outline import outline
 from kleene.results.reach import Reach
 from kleene.results.route import plain
 from kleene.results.tables import Block, label_column
-from kleene.results.verify import Proof
 from kleene.system.atomic_file import atomic_path
 from kleene.system.cached_property import cached_property
 
-__all__ = ["Isochrones"]
+__all__ = [
+    "Isochrones",
+    "Streets",
+    "outline",
+    "streets_of",
+]
 
 Array = NDArray[Any]
 
@@ -329,3 +333,218 @@ class Isochrones(LongTable):
         graph = self._streets.graph
         unit = self.reach.hops or graph.weights is None
         return np.ones(graph.m) if unit else np.asarray(graph.weights, dtype=np.float64)
+
+
+# ---- The outline of points in the plane: an alpha shape -----------------------------------------
+# The points are joined by Delaunay's triangulation, triangles with a long side are left out, and
+# the rest is outlined: where points lie close there is area, across rivers and around villages
+# there is none. Triangles that share sides make one polygon, with the holes that they leave.
+#
+# H. Edelsbrunner, D. Kirkpatrick and R. Seidel, "On the shape of a set of points in the plane",
+# 1983. (There, triangles are left out by the radius of their circle.)
+
+Polygon = list[Array]
+
+
+def outline(points: Array, longest: float) -> list[Polygon]:
+    """Return polygons around points: rings, each closed, the outer one first and then holes.
+
+    Outer rings run counterclockwise. Points on one line have no area, and no polygon.
+    """
+    points = np.unique(points, axis=0)
+    triangles, neighbors = _triangulate(points)
+    corners = np.vstack([points, [np.nan, np.nan]])  # Qhull's point at infinity, and no side to it
+    sides = corners[triangles] - corners[np.roll(triangles, -1, axis=1)]
+    kept = (np.hypot(*np.moveaxis(sides, -1, 0)) <= longest).all(axis=1)
+    component = _components(kept, neighbors)
+    # The side opposite corner i joins the other two; outside of it is no triangle that is kept.
+    open_side = kept[:, None] & ((neighbors < 0) | ~kept[neighbors])
+    which, corner = np.nonzero(open_side)
+    starts, ends = triangles[which, corner - 2], triangles[which, corner - 1]
+    polygons = []
+    for number in np.unique(component[kept]):
+        own = component[which] == number
+        rings = _rings(points, starts[own].tolist(), ends[own].tolist())
+        rings.sort(key=_area, reverse=True)  # the outer one is positive, holes are negative
+        polygons.append(rings)
+    return polygons
+
+
+def _triangulate(points: Array) -> tuple[Array, Array]:
+    """Return triangles, their corners counterclockwise, and the neighbour opposite each corner."""
+    from scipy.spatial import Delaunay, QhullError
+
+    none: Array = np.empty((0, 3), dtype=np.int64)
+    if len(points) < 3:
+        return none, none
+    try:
+        made = Delaunay(points - points.mean(axis=0))
+    except QhullError:  # all on one line
+        return none, none
+    return made.simplices.astype(np.int64), made.neighbors.astype(np.int64)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    product: Array = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return product
+
+
+def _components(kept: Array, neighbors: Array) -> Array:
+    """Number the parts in which triangles share sides."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    tails, side = np.nonzero(kept[:, None] & (neighbors >= 0))
+    heads = neighbors[tails, side]
+    joined = kept[heads]
+    ends = tails[joined], heads[joined]
+    links = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=(len(kept), len(kept)))
+    numbers: Array = connected_components(links, directed=False)[1]
+    return numbers
+
+
+def _rings(points: Array, starts: list[int], ends: list[int]) -> list[Array]:
+    """Join directed sides into rings that visit no point twice."""
+    following: dict[int, list[int]] = {}
+    for start, end in zip(starts, ends, strict=True):
+        following.setdefault(start, []).append(end)
+    rings = []
+    while following:
+        first = next(iter(following))
+        walk, place = [first], {first: 0}
+        while walk:
+            at = walk[-1]
+            exits = following.get(at)
+            if not exits:
+                break
+            back = walk[-2] if len(walk) > 1 else None
+            to = exits.pop(_next_exit(points, back, at, exits))
+            if not exits:
+                del following[at]
+            if to in place:  # back at a point of the walk: what lies between is a ring
+                begin = place[to]
+                rings.append(points[[*walk[begin:], to]])
+                for passed in walk[begin + 1 :]:
+                    del place[passed]
+                del walk[begin + 1 :]
+            else:
+                place[to] = len(walk)
+                walk.append(to)
+    return rings
+
+
+def _next_exit(points: Array, back: int | None, at: int, exits: list[int]) -> int:
+    """Choose the side that bounds the same fan of triangles: the first one clockwise."""
+    if back is None or len(exits) == 1:
+        return 0
+    came = points[back] - points[at]
+    ways = points[exits] - points[at]
+    turns = np.arctan2(_cross(ways, came), ways @ came) % (2 * np.pi)
+    return int(np.argmin(np.where(turns == 0, 2 * np.pi, turns)))
+
+
+def _area(ring: Array) -> float:
+    """Return twice the area, positive for a ring that runs counterclockwise."""
+    moved = ring - ring[0]
+    return float(_cross(moved[:-1], moved[1:]).sum())
+
+
+# ---- The parts of streets that lie within a limit -----------------------------------------------
+# A street joins two vertices. Each of its arcs covers a part of it, from the end that a search came
+# to: as much as remains of the limit, in proportion to the weight of the arc. What two arcs cover
+# from both ends is put together. A street has the geometry of its table row, or is a straight line.
+
+
+class Streets(NamedTuple):
+    """Streets that a search came to: ends, the arcs from each end, and a line for each."""
+
+    graph: Graph  # as it was searched
+    low: Array
+    high: Array
+    from_low: Array  # arcs; -1 for none
+    from_high: Array
+
+    def covered(self, distances: Array, lengths: Array, limit: float) -> list[Array]:
+        """Return the parts within a limit, each as points (x, y)."""
+        low, high = (self._share(distances, lengths, arcs, limit) for arcs in self[3:])
+        none, all_of_it = np.zeros(len(low)), np.ones(len(low))
+        whole = low + high >= 1
+        pieces = (
+            (whole, none, all_of_it),
+            (~whole & (low > 0), none, low),
+            (~whole & (high > 0), 1 - high, all_of_it),
+        )
+        lines: list[Array] = []
+        for which, begins, ends in pieces:
+            chosen = np.flatnonzero(which)
+            lines += self._lines(chosen, begins[chosen], ends[chosen])
+        return lines
+
+    def _share(self, distances: Array, lengths: Array, arcs: Array, limit: float) -> Array:
+        """Return which part of each street an arc covers, from where it starts."""
+        share = np.zeros(len(arcs))
+        there = np.flatnonzero(arcs >= 0)
+        tails = self.graph.coo.sources[arcs[there]]
+        left, length = limit - distances[tails], lengths[arcs[there]]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.clip(left / length, 0, 1)
+        share[there] = np.where(left < 0, 0.0, np.where(length == 0, 1.0, part))
+        return share
+
+    def _lines(self, chosen: Array, begins: Array, ends: Array) -> list[Array]:
+        """Return the parts of some streets from one fraction to another."""
+        positions = self.graph.positions
+        assert positions is not None
+        a, b = positions[self.low[chosen]], positions[self.high[chosen]]
+        straight = np.stack([a + begins[:, None] * (b - a), a + ends[:, None] * (b - a)], axis=1)
+        rows = self.graph.rows
+        if rows is None or rows.lines is None:
+            return list(straight)
+        arc = np.maximum(self.from_low, self.from_high)[chosen]  # any of the two: the same row
+        at_low = self.graph.coo.sources[arc] == self.low[chosen]
+        row, against = (values[arc] for values in self.graph.arc_rows)
+        lines = []
+        for i, line in enumerate(straight):
+            first, last = rows.lines.offsets[row[i] : row[i] + 2] if row[i] >= 0 else (0, 0)
+            points = rows.lines.coordinates[first:last]
+            if len(points) > 1:
+                line = _part(
+                    points[::-1] if against[i] == at_low[i] else points, begins[i], ends[i]
+                )
+            lines.append(line)
+        return lines
+
+
+def _part(points: Array, begin: float, end: float) -> Array:
+    """Return a polyline from one fraction of its length to another."""
+    along = np.append(0, np.cumsum(np.hypot(*np.diff(points, axis=0).T)))
+    if along[-1] == 0:
+        return points
+    cuts = np.array([begin, end]) * along[-1]
+    inside = points[(along > cuts[0]) & (along < cuts[1])]
+    first, last = (np.array([np.interp(cut, along, points[:, i]) for i in (0, 1)]) for cut in cuts)
+    return np.vstack([first, inside, last])
+
+
+def streets_of(graph: Graph, reached: Array) -> Streets:
+    """Return the streets of the arcs that leave some vertices.
+
+    Arcs in opposite directions are one street, unless they come from rows of a table with a
+    geometry each.
+    """
+    degrees = np.diff(graph.offsets)[reached]
+    shift = graph.offsets[reached] - np.append(0, np.cumsum(degrees))[: len(degrees)]
+    arcs = np.arange(degrees.sum()) + np.repeat(shift, degrees)
+    tails, heads = np.repeat(reached, degrees).astype(np.int64), graph.neighbors[arcs]
+    low, high = np.minimum(tails, heads), np.maximum(tails, heads).astype(np.int64)
+    drawn = graph.rows is not None and graph.rows.lines is not None
+    row = graph.arc_rows.rows[arcs] if drawn else np.full(len(arcs), -1)
+    order = np.lexsort((row, high, low))
+    keys = np.stack([low, high, row], axis=1)[order]
+    new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(keys)]
+    street = np.cumsum(new) - 1
+    ends = np.full((2, int(new.sum())), -1)
+    upward = tails[order] == keys[:, 0]
+    for side, chosen in enumerate((upward, ~upward)):
+        ends[side][street[chosen]] = arcs[order][chosen]
+    return Streets(graph, keys[new, 0], keys[new, 1], ends[0], ends[1])

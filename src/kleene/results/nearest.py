@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.common.walks import Walks
-from kleene.backends.cpu.within import bounded_dijkstra
+from kleene.backends.cpu.near import bounded_dijkstra
 from kleene.backends.task import NearestTask, WithinAnswer, WithinTask
 from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
+from kleene.proofs.nearest import verify_nearest
+from kleene.proofs.paths import Proof
 from kleene.results.display import nearest_html
 from kleene.results.long_table import LongTable
 from kleene.results.paths import Paths
 from kleene.results.reach import follow_rows
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.verify import Proof
-from kleene.results.verify_nearest import verify_nearest
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
 

@@ -13,10 +13,10 @@ from kleene.engine.call import Timings
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
-from kleene.prepared.rows import PreparedRows
+from kleene.prepared.sweeps import PreparedRows
+from kleene.proofs.paths import Proof
+from kleene.proofs.rows import ProvedRow, verify_rows
 from kleene.results.nearest import Nearest
-from kleene.results.verify import Proof
-from kleene.results.verify_rows import ProvedRow, verify_rows
 from kleene.system.cached_property import cached_property
 
 __all__ = ["NearestRows"]

@@ -15,14 +15,14 @@ from kleene.engine.call import Call, Outcome, Timings
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
+from kleene.proofs.pairs import PairValues, verify_pairs
+from kleene.proofs.paths import Proof
 from kleene.results.display import pairs_table, result_html
 from kleene.results.paths import Paths
 from kleene.results.result import Result
 from kleene.results.route import Route, Routes, make_routes
 from kleene.results.saved import SavedPairs, save_pairs
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.verify import Proof
-from kleene.results.verify_pairs import PairValues, verify_pairs
 from kleene.system.formatting import counted
 
 __all__ = ["PairsResult"]

@@ -14,12 +14,12 @@ from kleene.engine.call import Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
+from kleene.proofs.paths import Proof
+from kleene.proofs.reach import verify_reach
 from kleene.results.display import reach_html
 from kleene.results.long_table import LongTable
 from kleene.results.route import Route, make_route
 from kleene.results.tables import BLOCK, Block, label_column
-from kleene.results.verify import Proof
-from kleene.results.verify_reach import verify_reach
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Reach", "follow_rows"]

@@ -16,9 +16,10 @@ from kleene.backends.semiring import SEMIRINGS
 from kleene.engine.call import Call, Outcome, Timings
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
-from kleene.graph.label_index import is_one_vertex
+from kleene.graph.labels import is_one_vertex
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.plan import Plan
+from kleene.proofs.paths import Proof, verify
 from kleene.results import files, saved
 from kleene.results.device_arrays import DeviceArray, DeviceArrays
 from kleene.results.display import count_reached, result_html
@@ -34,7 +35,6 @@ from kleene.results.tables import (
     polars_table,
     wide_frame,
 )
-from kleene.results.verify import Proof, verify
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
 from kleene.system.hints import hinted
@@ -384,7 +384,7 @@ class Result:
     # ---- proof ----------------------------------------------------------------------------
 
     def verify(self, sample: int | None = None, seed: int = 0) -> Proof:
-        """Prove this answer right, or raise VerificationError; see ``kleene.results.verify``.
+        """Prove this answer right, or raise VerificationError; see ``kleene.proofs.paths``.
 
         The proof takes O(arcs) per source and does not use the method that made the answer.
         All sources are checked when that takes seconds; else a random sample of them.
@@ -406,7 +406,7 @@ class Result:
         answer = self._answer
         if not answer.on_demand:
             return verify(self._saved.claim(self.graph), sample, seed)
-        from kleene.results.verify_rows import compare_targets, verify_rows
+        from kleene.proofs.rows import compare_targets, verify_rows
 
         return verify_rows(
             self.graph.transpose() if self.reverse else self.graph, self.plan.semiring,
@@ -555,7 +555,7 @@ class Result:
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
         # By name: what knows all kinds of results, and stores, is in a layer above.
-        found: Result = import_module("kleene.api.load").load_result(path, graph)
+        found: Result = import_module("kleene.calls.load").load_result(path, graph)
         return found
 
     def __repr__(self) -> str:

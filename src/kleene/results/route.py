@@ -14,7 +14,7 @@ from kleene.errors import Code, GraphError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
 from kleene.results.display import route_html
-from kleene.results.geojson import to_degrees
+from kleene.results.files import to_degrees
 from kleene.system.cached_property import cached_property
 
 __all__ = ["Route", "Routes", "make_route", "make_routes", "plain"]

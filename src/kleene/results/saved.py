@@ -26,9 +26,9 @@ from kleene.graph.fingerprint import fingerprint
 from kleene.io.npz import read_npz_arrays, text_of_entry
 from kleene.io.source import Source, printable
 from kleene.planning.plan import Plan
+from kleene.proofs.claim import PathValues, check_claim
+from kleene.proofs.pairs import PairValues, check_pairs
 from kleene.registry import PATH_PROBLEMS, find
-from kleene.results.claim import PathValues, check_claim
-from kleene.results.verify_pairs import PairValues, check_pairs
 from kleene.system.atomic_file import atomic_path
 
 __all__ = ["STORE_SUFFIXES", "Saved", "SavedPairs", "load", "save", "save_pairs"]

@@ -15,8 +15,8 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import spans
 from kleene.graph.turns import Expansion
+from kleene.proofs.paths import Proof
 from kleene.results.result import Result
-from kleene.results.verify import Proof
 
 __all__ = ["TurnResult"]
 

@@ -14,8 +14,9 @@ from importlib import metadata, util
 from typing import Any
 
 from kleene.errors import DeviceError
-from kleene.system import machine, nvidia
-from kleene.system.device_names import count_from, device_name, names_in_words
+from kleene.system import devices as nvidia
+from kleene.system import machine
+from kleene.system.devices import count_from, device_name, names_in_words
 from kleene.system.formatting import format_bytes
 
 __all__ = ["Gpu", "Report", "examine"]

@@ -17,8 +17,8 @@ from typing import Any
 
 from kleene import _native
 from kleene.errors import Code, KleeneError, RequestError
-from kleene.system import nvidia
-from kleene.system.device_names import device_name
+from kleene.system import devices as nvidia
+from kleene.system.devices import device_name
 
 resource: Any
 try:

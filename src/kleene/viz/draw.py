@@ -24,8 +24,7 @@ from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.results.route import Route
-from kleene.viz.layout import component, place
-from kleene.viz.maps import Layout, map_layout
+from kleene.viz.layout import Layout, component, map_layout, place
 from kleene.viz.picture import Picture
 from kleene.viz.scene import Scene
 from kleene.viz.subject import Options, Subject, as_subject

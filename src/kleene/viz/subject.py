@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.arguments import as_vertices
+from kleene.calls.arguments import as_vertices
 from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
-from kleene.graph.label_index import is_one_vertex
+from kleene.graph.labels import is_one_vertex
 from kleene.results.components import Components
 from kleene.results.isochrones import Isochrones
 from kleene.results.k_shortest import KShortest

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kleene as kl
-from kleene.api.programs import Fill, count_fill, eliminate, elimination_order
+from kleene.calls.programs import Fill, count_fill, eliminate, elimination_order
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan
 from kleene_lab.harness.formatting import size

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.api.programs import spmv_kernel_timer
+from kleene.calls.programs import spmv_kernel_timer
 from kleene_lab.experiments.documents import CHAPTER
 from kleene_lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
 from kleene_lab.harness.environment import Environment

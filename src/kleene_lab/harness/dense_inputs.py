@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.api.programs import cores
+from kleene.calls.programs import cores
 
 __all__ = ["CASES", "PLAIN", "Array", "Case", "Weights", "graph_like"]
 

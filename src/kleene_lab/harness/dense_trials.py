@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 import kleene as kl
-from kleene.api.programs import device_memory, relaxation_ceiling
+from kleene.calls.programs import device_memory, relaxation_ceiling
 from kleene_lab.harness.dense_check import best_row, require_paths, require_row
 from kleene_lab.harness.dense_inputs import Array, Case, Weights
 from kleene_lab.harness.environment import Environment

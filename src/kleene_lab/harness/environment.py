@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import kleene as kl
-from kleene.api.programs import available_memory, cores, this_machine
+from kleene.calls.programs import available_memory, cores, this_machine
 from kleene.errors import RequestError
 
 __all__ = ["Environment"]

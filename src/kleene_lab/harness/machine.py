@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import kleene as kl
-from kleene.api.programs import available_memory, cores, device_facts, this_machine
+from kleene.calls.programs import available_memory, cores, device_facts, this_machine
 
 __all__ = ["describe", "one_line"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kleene.api.programs import device_memory, reset_device_peak
+from kleene.calls.programs import device_memory, reset_device_peak
 from kleene_lab.harness.trial import Parts, Trial
 
 __all__ = ["Measured", "measure", "peak_of"]

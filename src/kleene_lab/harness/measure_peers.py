@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.api.programs import cores
+from kleene.calls.programs import cores
 from kleene_lab.harness.peers import Peer, PeerCall
 
 __all__ = ["MEASURE_PEERS", "MeasurePeer"]

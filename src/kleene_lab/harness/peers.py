@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.api.programs import cores
+from kleene.calls.programs import cores
 
 __all__ = ["NOT_INSTALLED", "PEERS", "Peer", "PeerCall", "is_dense"]
 

@@ -276,7 +276,7 @@ def mend(path: Path) -> None:
 
 def write(path: str | Path, lines: Iterable[Line]) -> None:
     """Write a whole file."""
-    from kleene.api.programs import atomic_path
+    from kleene.calls.programs import atomic_path
 
     with atomic_path(Path(path)) as beside:
         text = "".join(as_text(line) + "\n" for line in lines)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kleene as kl
-from kleene.api.programs import cores
+from kleene.calls.programs import cores
 from kleene_lab.harness.experiment import Skipped
 
 __all__ = ["ROUTING_PEERS", "RoutingPeer"]

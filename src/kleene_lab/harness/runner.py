@@ -22,7 +22,7 @@ from statistics import median
 from typing import Any, TextIO
 
 import kleene as kl
-from kleene.api.programs import kernel_digest
+from kleene.calls.programs import kernel_digest
 from kleene_lab.harness import record as records
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Experiment, Plan, Skipped

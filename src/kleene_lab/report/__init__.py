@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from kleene.api.programs import atomic_path
+from kleene.calls.programs import atomic_path
 from kleene.errors import RequestError
 from kleene_lab.harness.experiment import Experiment
 from kleene_lab.harness.record import Record

@@ -11,7 +11,7 @@ from typing import Any
 
 import vl_convert
 
-from kleene.api.programs import atomic_path
+from kleene.calls.programs import atomic_path
 from kleene.errors import RequestError
 from kleene_lab.report.charts import config
 from kleene_lab.report.palette import VARIABLES

@@ -103,10 +103,10 @@ def run(name: str, out: Path, at: int, *more: str) -> None:
 
 def on_cluster(name: str, out: Path, at: int, address: str) -> None:
     import dask.distributed
-
     from kleene.api import tiles_on_cluster
-    from kleene.distributed import dask_rows, dask_tiles
     from kleene.distributed.tile_grid import TileGrid, choose_layout
+
+    from kleene.distributed import dask_rows, dask_tiles
 
     dask_rows.PIECE_SECONDS = dask_rows._LAST = 0.0005
     dask_tiles.CHECKPOINT_SECONDS = dask_tiles._CHECKPOINT_TIMES = 0.0

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.backends.answer import Answer
 from kleene.backends.common.johnson import johnson
-from kleene.backends.common.native_sssp import potentials
+from kleene.backends.common.native_search import potentials
 from kleene.backends.task import Task
 from kleene.graph import Graph
 from kleene.graph.no_path import no_path

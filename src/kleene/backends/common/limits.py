@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer
-from kleene.backends.common.native_sssp import search
+from kleene.backends.common.native_search import search
 from kleene.backends.task import Task
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph

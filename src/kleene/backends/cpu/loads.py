@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.backends.common.native_sssp import lengths_or_none, limit_array
-from kleene.backends.common.path_lengths import swallowed_weights
+from kleene.backends.common.native_search import lengths_or_none, limit_array, swallowed_weights
 from kleene.backends.task import LoadsAnswer, LoadsTask
 from kleene.graph import Graph
 from kleene.prepared.cache import Preparation
-from kleene.prepared.flows import flows
+from kleene.prepared.pairs import flows
 from kleene.system.machine import threads_for
 
 __all__ = ["prepared", "searches"]

@@ -24,7 +24,7 @@ from kleene.graph import Graph
 from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
-from kleene.prepared.nearest_labels import nearest_labels
+from kleene.prepared.near import nearest_labels
 from kleene.prepared.sweeps import trees
 
 __all__ = ["nearest", "rows"]

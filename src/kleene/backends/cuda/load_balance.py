@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.backends.cuda.device_graph import DeviceGraph
+from kleene.backends.cuda.graph import DeviceGraph
 from kleene.backends.cuda.runtime.interface import (
     Device,
     HostArray,

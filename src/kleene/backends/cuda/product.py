@@ -18,10 +18,15 @@ import numpy as np
 
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.common.product_form import decoded, encoded, engine_shape, product_form
-from kleene.backends.cuda.closure_copies import copy_in, copy_out
-from kleene.backends.cuda.closure_kernels import ClosureKernels, DeviceRows, TileSet
-from kleene.backends.cuda.closure_layout import BLOCK, TileLayout
-from kleene.backends.cuda.closure_tiled import is_nonnegative
+from kleene.backends.cuda.closure.bands import copy_in, copy_out
+from kleene.backends.cuda.closure.kernels import (
+    BLOCK,
+    ClosureKernels,
+    DeviceRows,
+    TileLayout,
+    TileSet,
+)
+from kleene.backends.cuda.closure.tiled import is_nonnegative
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.interface import (
     Array,

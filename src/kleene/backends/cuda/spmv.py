@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.cuda.device_graph import DeviceGraph, get_device_graph
+from kleene.backends.cuda.graph import DeviceGraph, get_device_graph
 from kleene.backends.cuda.load_balance import arc_grid
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.interface import Argument, Array, Kernel, ceil_div, ctype

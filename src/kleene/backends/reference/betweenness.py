@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.backends.common.path_lengths import swallowed_weights
+from kleene.backends.common.native_search import swallowed_weights
 from kleene.backends.task import BetweennessTask
 from kleene.graph import Graph
 

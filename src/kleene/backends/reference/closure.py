@@ -13,18 +13,29 @@ S. Hougardy, "The Floyd-Warshall algorithm on graphs with negative cycles", 2010
 
 from __future__ import annotations
 
+import heapq
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer
-from kleene.backends.reference.apsp import johnson
-from kleene.backends.reference.predecessor_chains import reattach_to_sources
-from kleene.backends.reference.sssp import arc_weights, potentials
+from kleene.backends.common.johnson import exact_rows
+from kleene.backends.reference.sssp import (
+    arc_weights,
+    bellman_ford,
+    dijkstra,
+    dijkstra_rows,
+    potentials,
+)
 from kleene.backends.task import Task
 
-__all__ = ["floyd_warshall"]
+__all__ = [
+    "floyd_warshall",
+    "johnson",
+    "reattach_to_sources",
+]
 
 Array = NDArray[Any]
 
@@ -71,3 +82,74 @@ def _close(task: Task, matrix: Array, predecessors: Array | None) -> bool:
             np.copyto(predecessors, predecessors[None, k, :], where=improved)
         task.report(k + 1, n)
     return not s.better(matrix.diagonal(), one).any()
+
+
+# ---- All-pairs shortest paths on sparse graphs; those on dense ones are the closure -------------
+# (All-pairs shortest paths on sparse graphs; those on dense ones are the closure over (min, +).)
+#
+# Johnson (1977) gives every vertex a potential, so that each arc's cost, its length plus the
+# difference of the potentials of its ends, is non-negative and shortest paths stay shortest; then
+# Dijkstra's algorithm runs from every source.
+
+
+def johnson(task: Task) -> Answer:
+    """Make all arcs non-negative by potentials, then run Dijkstra's algorithm from each source."""
+    if not task.graph.stats.negative:
+        return dijkstra(task)
+    heights = potentials(task)
+    lengths = arc_weights(task.graph, task.dtype)
+    s, t, _ = task.graph.coo
+    reachable = heights[s] != task.semiring.zero(task.dtype)  # other arcs are never relaxed
+    costs = np.zeros_like(lengths)
+    costs[reachable] = lengths[reachable] + heights[s[reachable]] - heights[t[reachable]]
+    np.maximum(costs, 0, out=costs)  # below zero by rounding only
+    # Costs are not distances: the search cannot tell from them when it is past the targets.
+    answer = dijkstra_rows(replace(task, targets=None), costs.tolist(), lengths.tolist())
+    return exact_rows(task, answer, bellman_ford)
+
+
+# ---- Predecessors that rounding closed into a cycle, attached to their source again -------------
+# Where a cycle of floating-point weights sums to zero but for rounding, going round it may seem to
+# improve a value by a last bit, and predecessors may then form a cycle. The values are right up to
+# rounding all the same, so each vertex still has an arc that nearly attains its value, and chains
+# of such arcs lead to the source: a search that always takes the arc with the least slack finds
+# them.
+
+
+def reattach_to_sources(task: Task, answer: Answer, lengths: Array) -> Answer:
+    """Return the answer with every chain of predecessors ending at its source."""
+    if answer.predecessors is not None and task.dtype.kind == "f":
+        for row, source in enumerate(task.sources.tolist()):
+            if _has_cycle(answer.predecessors[row]):
+                tree = _least_slack_tree(task, answer.values[row], lengths.tolist(), source)
+                answer.predecessors[row] = tree
+    return answer
+
+
+def _has_cycle(predecessors: Array) -> bool:
+    """Follow all chains at once, doubling the stride; those that end, end within n steps."""
+    # The last entry stands for "ended", and so does index -1.
+    ancestor = np.append(predecessors, -1)
+    for _ in range(len(predecessors).bit_length() + 1):
+        ancestor = ancestor[ancestor]
+    return bool((ancestor != -1).any())
+
+
+def _least_slack_tree(task: Task, values: Array, lengths: list[Any], source: int) -> Array:
+    """Grow a tree from the source, always by the arc that misses its target's value by least."""
+    offsets, neighbors = task.graph.offsets.tolist(), task.graph.neighbors.tolist()
+    held = values.tolist()
+    predecessors = np.full(task.graph.n, -1, dtype=task.graph.neighbors.dtype)
+    attached: set[int] = set()
+    heap = [(0.0, source, -1)]
+    while heap:
+        _, u, predecessor = heapq.heappop(heap)
+        if u in attached:
+            continue
+        attached.add(u)
+        predecessors[u] = predecessor
+        for arc in range(offsets[u], offsets[u + 1]):
+            v = neighbors[arc]
+            if v not in attached and values[v] != task.no_path:
+                heapq.heappush(heap, (abs(held[u] + lengths[arc] - held[v]), v, u))
+    return predecessors

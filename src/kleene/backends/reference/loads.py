@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.backends.common.path_lengths import swallowed_weights
+from kleene.backends.common.native_search import swallowed_weights
 from kleene.backends.reference.sssp import bellman_ford
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import LoadsAnswer, LoadsTask, Task

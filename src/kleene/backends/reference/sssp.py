@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer
-from kleene.backends.common import cycles
+from kleene.backends.common import johnson
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import Task
 from kleene.errors import NegativeCycleError
@@ -124,14 +124,14 @@ def _relax(graph: Graph, distances: Array) -> Array:
     begun = distances.copy()
     predecessors, closed = _rounds(graph, lengths, distances, lambda held: held)
     for cycle in closed:
-        if cycles.is_negative(graph, cycle, distances.dtype):
+        if johnson.is_negative(graph, cycle, distances.dtype):
             raise NegativeCycleError(cycle)
     if closed:  # by rounding only
         distances[...] = begun
-        predecessors, closed = _rounds(graph, cycles.rising(lengths), distances, cycles.rising)
+        predecessors, closed = _rounds(graph, johnson.rising(lengths), distances, johnson.rising)
         for cycle in closed:
             raise NegativeCycleError(cycle)
-        cycles.add_up(graph, lengths, predecessors, distances)
+        johnson.add_up(graph, lengths, predecessors, distances)
     return predecessors
 
 
@@ -157,7 +157,7 @@ def _rounds(
         best = np.minimum.reduceat(through, starts)
         improved = best < distances[entered]
         if not improved.any():
-            return predecessors, cycles.closed_chains(predecessors)
+            return predecessors, johnson.closed_chains(predecessors)
         attains = np.flatnonzero(through == np.repeat(best, arcs_into))
         first = attains[np.searchsorted(attains, starts)]  # the first arc that attains the best
         changed = entered[improved]
@@ -166,7 +166,7 @@ def _rounds(
         # What improves in round n has gone round a cycle; most cycles show long before.
         now = round_number & (round_number - 1) == 0 or round_number == graph.n
         if now or distances[changed].min() < too_low:
-            closed = cycles.closed_chains(predecessors)
+            closed = johnson.closed_chains(predecessors)
             if closed:
                 return predecessors, closed
             assert round_number < graph.n

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.apsp import apsp
-from kleene.api.bfs import bfs
-from kleene.api.sssp import sssp
+from kleene.calls.apsp import apsp
+from kleene.calls.bfs import bfs
+from kleene.calls.sssp import sssp
 from kleene.graph import Graph
+from kleene.graph.checks import holds
 from kleene.graph.derive import with_root
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import adopt
 from kleene.graph.no_path import no_path
-from kleene.graph.path_room import holds
 from kleene.system.machine import threads_for
 
 __all__ = ["NULL", "Ours", "may_overflow", "require_no_cycle", "solve"]

@@ -20,8 +20,7 @@ from kleene import _native
 from kleene.errors import GraphError
 from kleene.graph import Graph
 from kleene.graph.checks import explain_bad_arc
-from kleene.graph.forms import CSR
-from kleene.graph.frozen import adopt
+from kleene.graph.forms import CSR, adopt
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse.csgraph
 
-from kleene.api.k_shortest import k_shortest
+from kleene.calls.k_shortest import k_shortest
 from kleene.interop.csgraph.errors import renamed_cycles
 from kleene.interop.csgraph.solve import NULL, Ours, may_overflow, require_no_cycle
 from kleene.interop.csgraph.validation import as_graph

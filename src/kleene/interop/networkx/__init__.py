@@ -5,7 +5,6 @@ NetworkX finds this module through its entry point ``networkx.backends``. Every 
 :class:`KleeneGraph`, which NetworkX makes by :func:`convert_from_nx` and keeps with the original.
 """
 
-from kleene.interop.networkx.bellman_ford import *  # noqa: F403
 from kleene.interop.networkx.betweenness import *  # noqa: F403
 from kleene.interop.networkx.closure import *  # noqa: F403
 from kleene.interop.networkx.components import *  # noqa: F403
@@ -22,7 +21,7 @@ from kleene.interop.networkx.measures import *  # noqa: F403
 from kleene.interop.networkx.testing import on_start_tests
 from kleene.interop.networkx.traversal import *  # noqa: F403
 from kleene.interop.networkx.unweighted import *  # noqa: F403
-from kleene.interop.networkx.weighted import *  # noqa: F403
+from kleene.interop.networkx.weighted import *  # noqa: F403  # noqa: F403
 
 __all__ = [
     "KleeneGraph",

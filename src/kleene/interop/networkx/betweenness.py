@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.betweenness import betweenness
+from kleene.calls.betweenness import betweenness
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.loads import divided_flow, positive_arcs
 from kleene.measures.scaling import whole_scale

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 from kleene import _native
-from kleene.api.components import components
+from kleene.calls.components import components
 from kleene.interop.networkx.graph import KleeneGraph
 from kleene.results.components import Components
 

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from kleene.api import eccentricity as measures
+from kleene.calls import eccentricity as measures
 from kleene.interop.networkx.exact_measures import measured, suits_measures
 from kleene.interop.networkx.graph import KleeneGraph, Weight
 from kleene.interop.networkx.measures import connected_rows

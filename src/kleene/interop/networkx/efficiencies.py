@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from kleene.api import efficiency as api
+from kleene.calls import closeness as api
 from kleene.interop.networkx.exact_measures import measured, suits_measures
 from kleene.interop.networkx.generic import shortest_path_length
 from kleene.interop.networkx.graph import Arcs, KleeneGraph

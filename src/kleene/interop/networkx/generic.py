@@ -8,8 +8,8 @@ from typing import Any
 
 import networkx as nx
 
-from kleene.interop.networkx import bellman_ford as bf
 from kleene.interop.networkx import measures, unweighted, weighted
+from kleene.interop.networkx import weighted as bf
 from kleene.interop.networkx.fallback import with_fallback
 from kleene.interop.networkx.graph import KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import length_dict, path_dict, predecessor_lists

@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.api.closeness import closeness, harmonic
+from kleene.calls.closeness import closeness, harmonic
 from kleene.interop.networkx.exact_measures import measured, suits_measures
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.search import chunks, distance_rows, refuse_negative

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.api.apsp import apsp
-from kleene.api.arguments import check_call
-from kleene.api.bfs import bfs
-from kleene.api.execution import solve
-from kleene.api.sssp import sssp
+from kleene.calls.apsp import apsp
+from kleene.calls.arguments import check_call
+from kleene.calls.bfs import bfs
+from kleene.calls.execution import solve
+from kleene.calls.sssp import sssp
 from kleene.errors import NegativeCycleError
 from kleene.graph import Graph
 from kleene.graph.derive import with_root

@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike
 from kleene.backends.cuda.runtime import cuda_driver, loader
 from kleene.backends.cuda.runtime.cuda_kernel import CudaKernel, load_kernels
 from kleene.backends.cuda.runtime.cuda_memory import (
+    CudaStream,
     DeviceMemory,
     PinnedMemory,
     Pool,
@@ -26,12 +27,11 @@ from kleene.backends.cuda.runtime.cuda_memory import (
     copied_rows,
     is_contiguous,
 )
-from kleene.backends.cuda.runtime.cuda_stream import CudaStream
 from kleene.backends.cuda.runtime.interface import Array, HostArray, Shape, memory_budget
 from kleene.backends.cuda.runtime.timing import ThreadTimer
 from kleene.backends.cuda.tuning import transfers
 from kleene.errors import DeviceError, KernelError, MemoryBudgetError
-from kleene.system.device_names import device_name
+from kleene.system.devices import device_name
 from kleene.system.formatting import format_bytes
 
 __all__ = ["OLDEST", "CudaDevice", "find_gpu"]

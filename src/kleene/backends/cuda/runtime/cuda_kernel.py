@@ -11,15 +11,14 @@ from cuda.core import ObjectCode, Program, ProgramOptions
 
 from kleene.backends.cuda.runtime import cuda_driver, loader
 from kleene.backends.cuda.runtime.interface import Argument, Shape
-from kleene.backends.cuda.runtime.packing import Parameters
-from kleene.backends.cuda.runtime.signature import arrays_of
+from kleene.backends.cuda.runtime.structs import Parameters, arrays_of
 from kleene.errors import KernelError
-from kleene.system import nvidia
+from kleene.system import devices
 from kleene.system.cached_property import cached_property
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.cuda_device import CudaDevice
-    from kleene.backends.cuda.runtime.cuda_stream import CudaStream
+    from kleene.backends.cuda.runtime.cuda_memory import CudaStream
 
 __all__ = ["CudaKernel", "compile_image", "kernels_in", "load_kernels"]
 
@@ -131,7 +130,7 @@ def kernels_in(device: CudaDevice, image: bytes, title: str) -> dict[str, CudaKe
 def compiler_version() -> str:
     """Return NVRTC's version; loading it takes 50 ms, so its package is asked first."""
     try:
-        return nvidia.compiler_package() or f"nvrtc {cuda_driver.compiler_version()}"
+        return devices.compiler_package() or f"nvrtc {cuda_driver.compiler_version()}"
     except RuntimeError:  # kernels in the cache need no compiler
         return "no compiler"
 
@@ -146,7 +145,7 @@ def compile_image(source: str, name: str, defines: Mapping[str, str | int], arch
         except Exception as error:  # no library of NVRTC, or one that does not load
             raise KernelError(
                 f"NVRTC, which compiles kernels, cannot be used: {error}; "
-                f'pip install "kleene[{nvidia.extra()}]" brings it'
+                f'pip install "kleene[{devices.extra()}]" brings it'
             ) from error
         try:
             image = program.compile("cubin" if target.startswith("sm_") else "ptx").code

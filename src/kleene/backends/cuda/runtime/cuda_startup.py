@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kleene.errors import DeviceError
-from kleene.system import nvidia
-from kleene.system.device_names import count_from
+from kleene.system import devices
+from kleene.system.devices import count_from
 
 if TYPE_CHECKING:
     from kleene.backends.cuda.runtime.cuda_device import CudaDevice
@@ -45,7 +45,7 @@ def is_open(index: int | None) -> bool:
 
 def visible_indices() -> tuple[int, ...]:
     """Return the indices of all GPUs that are new enough; none where CUDA does not start."""
-    if nvidia.missing() is not None:
+    if devices.missing() is not None:
         return ()
     try:
         from kleene.backends.cuda.runtime import cuda_device, cuda_driver
@@ -59,7 +59,7 @@ def visible_indices() -> tuple[int, ...]:
 
 
 def _open(parts: int, index: int | None) -> CudaDevice:
-    reason = nvidia.missing()
+    reason = devices.missing()
     if reason is not None:
         raise DeviceError(f"device 'cuda' is not available: {reason}")
     try:
@@ -68,7 +68,7 @@ def _open(parts: int, index: int | None) -> CudaDevice:
     except Exception as error:  # a broken installation fails in many ways
         raise DeviceError(
             f"cuda-core is installed but cannot be imported ({error}); reinstall "
-            f'"kleene[{nvidia.extra()}]"'
+            f'"kleene[{devices.extra()}]"'
         ) from error
     if index is None:
         index = find_gpu(None) * parts
@@ -103,7 +103,7 @@ def _starting_driver(ordinal: int) -> Iterator[None]:
     The driver is started, and this GPU where no other is current. What fails here fails again,
     and is reported, when the device is opened.
     """
-    library, device = nvidia.library(), ctypes.c_int(ordinal)
+    library, device = devices.library(), ctypes.c_int(ordinal)
     if library is None:
         yield
         return

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kleene.backends.cuda.runtime.interface import Device
-from kleene.system.device_names import count_from, device_name, split_name
+from kleene.system.devices import count_from, device_name, split_name
 
 __all__ = ["open_device", "visible_devices"]
 

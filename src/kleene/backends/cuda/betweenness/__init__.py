@@ -1,0 +1,1 @@
+"""Betweenness on a GPU."""

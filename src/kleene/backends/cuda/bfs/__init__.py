@@ -1,0 +1,1 @@
+"""Loops of breadth-first searches on a GPU."""

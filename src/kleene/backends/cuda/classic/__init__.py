@@ -1,0 +1,1 @@
+"""Methods of the literature that ``auto`` never chooses."""

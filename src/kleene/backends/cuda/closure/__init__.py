@@ -1,0 +1,1 @@
+"""The closure of dense matrices on GPUs."""

@@ -1,0 +1,1 @@
+"""Prepared graphs on a GPU."""

@@ -1,0 +1,1 @@
+"""Loops of searches by weight on a GPU."""

@@ -1,0 +1,1 @@
+"""Runners on several machines."""

@@ -1,0 +1,1 @@
+"""Pieces and tiles on the workers of a Dask cluster."""

@@ -1,0 +1,1 @@
+"""Proofs of answers: graphs and claims, and no method that made them."""

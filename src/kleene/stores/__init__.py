@@ -1,0 +1,1 @@
+"""Answers larger than memory, in checked blocks with a ledger."""

@@ -1,0 +1,124 @@
+"""Results that read from finished stores: just written, or found on the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.backends.answer import Answer, WholeRows
+from kleene.engine.call import Timings
+from kleene.engine.searched_rows import SearchedRows
+from kleene.errors import GraphError, StoreError
+from kleene.graph import Graph
+from kleene.planning.plan import Plan
+from kleene.proofs.claim import check_ids
+from kleene.registry import methods
+from kleene.results.result import Result
+from kleene.stores.record import checked_call, digest_of_vertices
+from kleene.stores.resumable import refuse_stored_by_ranks
+from kleene.stores.rows import answer_in_store
+from kleene.stores.store import Store, StoreWriter
+from kleene.stores.writer import SOURCE, TARGET
+
+__all__ = ["load_stored", "plan_reading", "stored_answer"]
+
+Array = NDArray[Any]
+
+
+def stored_answer(
+    files: StoreWriter, graph: Graph, sources: Array, targets: Array | None, paths: bool
+) -> Answer:
+    """Return the answer that reads from a finished store."""
+    call, dtype = files.spec.call, np.dtype(files.spec.dtype)
+    limit, reverse = call["limit"], call["reverse"]
+    if targets is None:
+        horizons = None if limit is None else np.full(len(sources), limit, dtype)
+        return answer_in_store(files, horizons)
+    searched = SearchedRows(
+        graph, call["semiring"], dtype, reverse, call["problem"] == "bfs", limit
+    )
+    return answer_in_store(files, rest=WholeRows(sources, targets, searched, paths))
+
+
+def plan_reading(
+    path: Path, problem: str, semiring: str, method: str, dtype: str, device: str = "cpu"
+) -> Plan:
+    """Return the plan of a result that is only read: its method, and a device that has it.
+
+    ``device`` is the preferred one.
+    """
+    having = [row.device for row in methods(problem) if row.name == method]
+    if device not in having:
+        device = "cpu" if "cpu" in having or not having else having[0]
+    return Plan(problem, method, device, semiring, dtype, 1, 0, None, (f"read from {path.name}",))
+
+
+def load_stored(path: str | Path, graph: Graph) -> Result:
+    """Return the result in a finished store; ``graph`` must be the graph that it was computed on.
+
+    Parameters
+    ----------
+    path : str or Path
+        The store, ``.npy`` or ``.zarr``; its ledger must be beside it.
+    graph : Graph
+        The graph.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import kleene as kl
+    >>> from kleene.stores.load import load_stored
+    >>> g = kl.generate.grid(3, 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = kl.apsp(g, out=f"{folder}/d.zarr")
+    ...     load_stored(f"{folder}/d.zarr", g).path(0, 8)[-1]
+    8
+    """
+    store = Store.find(path)
+    refuse_stored_by_ranks(store)
+    if not store.finished:
+        missing, of = len(store.missing()), len(store.spec.pieces)
+        raise StoreError(
+            f"{path} is not finished, {missing:,} of {of:,} blocks are missing: make the call "
+            "again that began it"
+        )
+    call, spec = checked_call(store), store.spec
+    if spec.graph != graph._digest():
+        n, m, *_ = spec.graph.split()
+        raise GraphError(
+            f"{path} belongs to another graph, of {n} vertices and {m} arcs; this one has "
+            f"{graph.n} and {graph.m}, or other arcs"
+        )
+    sources, targets = _vertices(store, graph)
+    width = graph.n if targets is None else len(targets)
+    if spec.shape != (len(sources), width):
+        raise StoreError(f"{path}: the shape {spec.shape} does not fit sources and targets")
+    plan = plan_reading(Path(path), call["problem"], call["semiring"], call["method"], spec.dtype)
+    paths = spec.predecessors is not None or targets is not None
+    answer = stored_answer(store.writer(), graph, sources, targets, paths)
+    return Result(
+        graph, plan, Timings(), answer, sources, targets, call["limit"], False, call["reverse"]
+    )
+
+
+def _vertices(store: Store, graph: Graph) -> tuple[Array, Array | None]:
+    """Return the sources and targets of a store, checked."""
+    everything = np.arange(graph.n, dtype=graph.id_dtype)
+    if store.spec.sources == digest_of_vertices(everything, None):
+        return everything, None
+    files = store.writer()
+    lists = [files.vertices(name) for name in (SOURCE, TARGET)]
+
+    def fail(what: str) -> Any:
+        raise StoreError(f"{store.path}: {what}")
+
+    for name, ids in zip((SOURCE, TARGET), lists, strict=True):
+        if ids is not None:
+            check_ids(ids, name, graph.n, fail)
+    sources = everything if lists[0] is None else lists[0]
+    if store.spec.sources != digest_of_vertices(sources, lists[1]):
+        fail("the lists of sources and targets are not those of the ledger")
+    return sources, lists[1]
