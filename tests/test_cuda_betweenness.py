@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kleene.backends.cuda.betweenness.hops import lanes
 from kleene.backends.cuda.betweenness.hops.weighted import batched
 
 import kleene as kl
 from kleene.backends.cpu.betweenness import dijkstra
 from kleene.backends.cpu.betweenness import lanes as cpu_lanes
 from kleene.backends.cuda.betweenness.hops import hops as betweenness
-from kleene.backends.cuda.betweenness.hops import weighted
+from kleene.backends.cuda.betweenness.hops import lanes, weighted
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.sssp.batched import BatchedDistances
 from kleene.backends.cuda.tuning import betweenness as tuning

@@ -17,7 +17,6 @@ from kleene.clusters.mpi.arc_sums import graph_digest
 from kleene.clusters.mpi.writing import _block_rows, find_stored, open_store
 from kleene.distributed import bfs, read, sssp, verify, write
 from kleene.stores.ledger import Ledger
-from kleene.stores.load import load_stored
 from kleene.stores.npy import NpyWriter
 from kleene.stores.store import Store, StoreSpec
 from kleene.stores.zarr import ZarrWriter
@@ -237,7 +236,7 @@ def test_one_process_says_whose_store_it_is(suffix: str, sample: Path, tmp_path:
     run_ranks(2, search_and_write(sample, out))
     cause = f"d{suffix} is the store of sssp on MPI ranks: resume or verify it under mpiexec"
     with pytest.raises(kl.StoreError, match=cause):
-        load_stored(out, graph)
+        kl.Result.load(out, graph)
     with pytest.raises(kl.StoreError, match=cause):
         kl.sssp(graph, 0, out=out)
     with pytest.raises(kl.StoreError, match=cause):

@@ -19,7 +19,6 @@ from store_samples import content
 
 import kleene as kl
 from kleene.stores import sink
-from kleene.stores.load import load_stored
 from kleene.stores.npy import NpyWriter
 from kleene.stores.store import Store, StoreWriter
 from kleene.system import threads
@@ -104,7 +103,7 @@ def test_other_calls_and_graphs_are_refused(path: Path) -> None:
         kl.sssp(GRAPH, out=path, sources=range(200))
     assert content(path) == before
     with pytest.raises(kl.GraphError, match="another graph"):
-        load_stored(path, other)
+        kl.Result.load(path, other)
 
 
 def test_no_files_after_errors(path: Path) -> None:

@@ -79,7 +79,7 @@ _MODULES = {
         name: f"kleene.calls.{name}"
         for name in (
             "apsp", "betweenness", "bfs", "close_distances", "closeness", "closure", "components",
-            "distance_encodings", "distance_histogram", "eccentricity", "efficiency", "ego",
+            "distance_encodings", "distance_histogram", "eccentricity", "ego",
             "explain", "geodesic_distances", "isochrones", "k_shortest", "loads", "nearest",
             "path_counts", "product", "reduce_distances", "spmv", "sssp", "within",
         )
@@ -106,6 +106,7 @@ _MODULES = {
     "Result": "kleene.results.result",
     "TurnGraph": "kleene.calls.turns",
     "draw": "kleene.viz.draw",
+    "efficiency": "kleene.calls.closeness",
     "harmonic": "kleene.calls.closeness",
     "load_prepared": "kleene.calls.prepare",
     "methods": "kleene.registry",

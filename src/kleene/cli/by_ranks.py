@@ -89,7 +89,7 @@ def _communicator() -> Communicator:
 def _check(graph: Input, ends: SearchEndpoints, result_options: ResultOptions) -> str:
     """Return the source; raise for values of options that ranks do not have."""
     from kleene.errors import RequestError
-    from kleene.results.saved import STORE_SUFFIXES
+    from kleene.stores import STORE_SUFFIXES
 
     sources = [*(ends.sources or ()), *(ends.source or ())]
     if len(sources) != 1:

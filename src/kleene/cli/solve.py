@@ -235,7 +235,7 @@ def solve(
 def check_store(out: str, resume: bool) -> bool:
     """Return whether a file is written in blocks; refuse one of an earlier run without resume."""
     from kleene.errors import RequestError, StoreError
-    from kleene.results.saved import STORE_SUFFIXES
+    from kleene.stores import STORE_SUFFIXES
     from kleene.stores.ledger import Ledger
     from kleene.stores.matrix_files import RoundFiles
     from kleene.stores.resumable import is_empty

@@ -43,9 +43,8 @@ def verify(
     proof = None
     if graph is not None:
         import kleene as kl
-        from kleene.stores.load import load_stored
 
-        proof = load_stored(file, kl.read(graph)).verify(sample, seed)
+        proof = kl.Result.load(file, kl.read(graph)).verify(sample, seed)
     document = {
         "command": "store verify",
         **store_fields(store),

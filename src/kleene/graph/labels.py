@@ -161,8 +161,8 @@ def ids_from_names(sources: Sequence[Any], targets: Sequence[Any]) -> tuple[Arra
     return array[:, 0].copy(), array[:, 1].copy(), as_labels(list(ids), len(ids))
 
 
-# ---- Positions of vertices from their labels, and what to say about a label that no -------------
-# (Positions of vertices from their labels, and what to say about a label that no vertex has.)
+# ---- positions of vertices from their labels ----------------------------------------------------
+# Positions of vertices from their labels, and what to say about a label that no vertex has.
 #
 # A vertex of a graph with labels is its label, whatever its type; without labels it is its
 # position, 0 .. n - 1. Integer labels are found by binary search, others in a dict.

@@ -2,7 +2,7 @@
 
 The first line that is not a comment determines the separator, whether vertices are numbers or
 names, and whether there is a weight; options override each. It is a header if it has no number
-where the next line has one, or if it calls the ends as tables do (``io/headers``) and they are no
+where the next line has one, or if it calls the ends as tables do (see below) and they are no
 vertices. The vertices are the numbers that occur, in increasing order, or the names in order of
 first appearance; they become the labels of the graph unless they are 0 .. n - 1.
 """

@@ -275,10 +275,7 @@ def map_member(content: NDArray[np.uint8], member: zipfile.ZipInfo) -> NDArray[A
     return header.arrange(items) if items.flags.aligned else None
 
 
-# ---- NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices -----------
-# Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions, table
-# rows and name. SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is
-# unpickled, and the sizes of the archive's members are checked before they are decompressed.
+# ---- Kleene's and SciPy's files -----------------------------------------------------------------
 
 TAG = "kleene.graph"
 _VERSION = 1

@@ -282,8 +282,8 @@ def _forget_some(latest: Preparation) -> None:
         total -= kept[oldest]
 
 
-# ---- What is known of the elimination of a graph before a call, and all that its ----------------
-# (What is known of the elimination of a graph before a call, and all that its plan needs of it.)
+# ---- what is known of an elimination before a call ----------------------------------------------
+# What is known of the elimination of a graph before a call, and all that its plan needs of it.
 
 #: Where prepared graphs compute.
 DEVICES = ("cpu", "cuda", "emulated")

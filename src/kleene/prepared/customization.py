@@ -8,7 +8,7 @@ of a shortest path that are not apart follow one another, and their part of the 
 long as the farthest way to ``r`` and the farthest way from it. Each of the others is left by one
 arc, and so is the last of the part. If all that is short enough, so is every distance.
 
-Negative cycles are those of ``backends/common/johnson.py``. Floats that are negative may have cycles
+Negative cycles are those of ``backends/common/johnson``. Floats that are negative may have cycles
 of about zero, which rounding makes negative; triangles could go around one again at every rank, and
 double what rounding lost each time. So values in which some pair, there and back, is below zero are
 computed again with weights that rise: by more than all rounding along a path, which is a sum of
@@ -344,8 +344,8 @@ def _simple_cycles(walk: list[int]) -> list[list[int]]:
     return cycles
 
 
-# ---- The arcs of a graph that the pairs of an elimination start from, found once for ------------
-# (The arcs of a graph that the pairs of an elimination start from, found once for a structure.)
+# ---- the arcs that the pairs of an elimination start from ---------------------------------------
+# The arcs of a graph that the pairs of an elimination start from, found once for a structure.
 
 
 @dataclass(frozen=True, eq=False)

@@ -198,7 +198,7 @@ def answer_by_climbs(
     graph: Graph,
     parts: tuple[Elimination, Customization],
     ends: tuple[Array, ...],
-    paths: bool,
+    with_paths: bool,
     threads: int | None,
     progress: Progress | None,
 ) -> tuple[Array, Walks | None]:
@@ -209,7 +209,7 @@ def answer_by_climbs(
     then those of the paths.
     """
     values = distances(*parts, *ends, threads=threads, progress=progress)
-    if not paths:
+    if not with_paths:
         return values, None
     walks = paths(*parts, *ends, threads=threads, progress=progress)
     if values.dtype.kind == "f" and graph.stats.negative:

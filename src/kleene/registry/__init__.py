@@ -1,6 +1,6 @@
 """The one table of methods. A row names a method, its device, what it supports, where it is from.
 
-Adding a method means adding its function in a backend and its row here, in the file of its problem;
+Adding a method means adding its function in a backend and its row here, in the file of its theme;
 the planner, the command line, ``kleene.methods`` and the tests find it by this table.
 """
 
@@ -79,9 +79,9 @@ def _everywhere(rows: tuple[Method, ...]) -> tuple[Method, ...]:
 
 _ROWS = _everywhere(
     (
-        *bfs.ROWS, *sssp.ROWS, *paths.ROWS, *paths.ROWS, *algebra.ROWS, *near.ROWS,
-        *paths.ROWS, *near.ROWS, *near.ROWS, *measures.ROWS, *measures.ROWS,
-        *measures.ROWS, *algebra.ROWS,
+        *bfs.BFS, *sssp.SSSP, *paths.APSP, *paths.CLOSURE, *algebra.SPMV, *near.K_SHORTEST,
+        *paths.DISTANCE_ENCODINGS, *near.WITHIN, *near.NEAREST, *measures.COMPONENTS,
+        *measures.BETWEENNESS, *measures.LOADS, *algebra.PRODUCT,
     )
 )  # fmt: skip
 _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}

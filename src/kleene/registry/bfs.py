@@ -18,7 +18,7 @@ from kleene.registry.memory import (
 )
 from kleene.registry.method import Method, Size
 
-__all__ = ["ROWS"]
+__all__ = ["BFS"]
 
 _PMPP = "Hwu et al. 2022, ch. 15"
 _PADAMATA = "Padamata and Raveendran 2013"
@@ -51,7 +51,7 @@ def _cuda_bfs(
     )  # fmt: skip
 
 
-ROWS = (
+BFS = (
     _native_bfs("queue", "a queue on one core", "Moore 1959"),
     _native_bfs(
         "direction_optimizing",
@@ -97,58 +97,60 @@ ROWS = (
         "edge",
         "a thread for each arc at every level",
         _PADAMATA,
-        "bfs_sweeps",
+        "classic.sweeps",
         more=lambda size: 4 * size.m,
         workspace=lambda size: 4 * size.m,
     ),
-    _cuda_bfs("vertex_push", "every vertex of the level marks its neighbours", _PMPP, "bfs_sweeps"),
+    _cuda_bfs(
+        "vertex_push", "every vertex of the level marks its neighbours", _PMPP, "classic.sweeps"
+    ),
     _cuda_bfs(
         "vertex_pull",
         "every unvisited vertex looks for a parent",
         _PMPP,
-        "bfs_sweeps",
+        "classic.sweeps",
         workspace=arcs_by_vertex,
     ),
     _cuda_bfs(
         "spmv",
         "a sparse matrix-vector product per level, until the targets are reached",
         "Kepner and Gilbert 2011, Ross et al.",
-        "bfs_sweeps",
+        "classic.sweeps",
         more=lambda size: 2 * size.n,
     ),
     _cuda_bfs(
         "frontier",
         "threads append to one queue",
         _PMPP,
-        "bfs_frontiers",
+        "classic.frontiers",
         more=lambda size: 8 * size.n,
     ),
     _cuda_bfs(
         "privatized",
         "blocks fill queues in shared memory, then join them",
         _PMPP,
-        "bfs_frontiers",
+        "classic.frontiers",
         more=lambda size: 8 * size.n,
     ),
     _cuda_bfs(
         "single_block",
         "the same; one block does many small levels in a launch",
         _PMPP,
-        "bfs_frontiers",
+        "classic.frontiers",
         more=lambda size: 8 * size.n,
     ),
     _cuda_bfs(
         "scan_serial",
         "prefix sums place the neighbours, a thread copies those of a vertex; mask, compaction",
         _PADAMATA,
-        "bfs_scan",
+        "classic.scan",
         more=scan_on_gpu,
     ),
     _cuda_bfs(
         "scan_fine",
         "the same; the threads of a block share the neighbours",
         _PADAMATA,
-        "bfs_scan",
+        "classic.scan",
         more=scan_on_gpu,
     ),
     Method(

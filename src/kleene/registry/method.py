@@ -60,8 +60,8 @@ class Method:
     streams: bool = False  # does it run with less there, streaming the matrix in pieces?
     answer: Callable[[Size], int] | None = None  # bytes of the answer, if not sources x n values
     in_place: str | None = None  # "module:function" for arrays that are on the device already
-    rounds: str | None = None  # "module:function" for matrices in files: see dense_rounds
-    tiles: str | None = None  # "module:function" for tiles of workers: see closure_tiles
+    rounds: str | None = None  # "module:function" for matrices in files: see backends/common/bands
+    tiles: str | None = None  # "module:function" for tiles of workers: see backends/common/tiles
     unrecorded: bool = False  # no GPU has run its kernels yet: see variants.UNRECORDED
     makes: tuple[PartForm, ...] = ("rows",)
     cuts: Literal["rows", "never"] = "rows"

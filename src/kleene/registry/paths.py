@@ -47,7 +47,7 @@ def _blocked(
     summary: str,
     origin: str = _BLOCKED_VERSIONS,
     workspace: Callable[[Size], int] = rows_workspace,
-    module: str = "apsp_blocked",
+    module: str = "classic.blocked",
     options: tuple[str, ...] = ("block",),
 ) -> Method:
     name = f"blocked_{version}"
@@ -274,7 +274,7 @@ APSP = (
         "4_2",
         "a CUDA graph of one round, launched again; rows travel while others are worked on",
         "ours, after Zuccato and Lena 2022",
-        module="apsp_blocked_relaunched",
+        module="classic.blocked",
     ),
     Method(
         "apsp",

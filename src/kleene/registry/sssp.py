@@ -21,7 +21,7 @@ from kleene.registry.memory import (
 )
 from kleene.registry.method import Method, Size
 
-__all__ = ["ROWS"]
+__all__ = ["SSSP"]
 
 
 def _cuda_sssp(
@@ -49,7 +49,7 @@ def _cuda_sssp(
     )
 
 
-ROWS = (
+SSSP = (
     Method(
         "sssp",
         "dijkstra",
@@ -107,7 +107,7 @@ ROWS = (
         "near_far",
         "settles near vertices before far ones, the whole search in one launch",
         "Davidson et al. 2014, Meyer and Sanders 2003",
-        "sssp_near_far",
+        "sssp.near_far",
         device_near_far,
         negative=False,
     ),
@@ -115,7 +115,7 @@ ROWS = (
         "batched",
         "searches from many sources at once, 128 to a warp; without weights a bit each",
         "ours; Then et al. 2014, Davidson et al. 2014",
-        "sssp_batched",
+        "sssp.batched",
         lanes_on_gpu,
         sent_rows,
         negative=False,
@@ -125,14 +125,14 @@ ROWS = (
         "bellman_ford",
         "relaxes what changed, many rounds in a launch; finds negative cycles",
         "Bellman 1958, Davidson et al. 2014",
-        "sssp_bellman_ford",
+        "sssp.bellman_ford",
         device_rounds,
     ),
     _cuda_sssp(
         "bellman_ford_plain",
         "relaxes every arc in every round; finds negative cycles",
         "Periasubbramaniam and Denlinger 2023",
-        "sssp_bellman_ford",
+        "sssp.bellman_ford",
         device_sweeps,
         lambda size: lengths_workspace(size) + 4 * size.m,
     ),
@@ -140,7 +140,7 @@ ROWS = (
         "llp",
         "raises lower bounds until they meet the paths found, with minima over blocks",
         "Garg 2020",
-        "sssp_llp",
+        "classic.llp",
         device_lattice,
         pull_workspace,
         negative=False,

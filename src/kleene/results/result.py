@@ -554,8 +554,8 @@ class Result:
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.npz'
         """
-        # By name: what knows all kinds of results, and stores, is in a layer above.
-        found: Result = import_module("kleene.calls.load").load_result(path, graph)
+        # By name: it knows all kinds of results, which know this one.
+        found: Result = import_module("kleene.results.load").load_result(path, graph)
         return found
 
     def __repr__(self) -> str:

@@ -31,12 +31,9 @@ from kleene.proofs.pairs import PairValues, check_pairs
 from kleene.registry import PATH_PROBLEMS, find
 from kleene.system.atomic_file import atomic_path
 
-__all__ = ["STORE_SUFFIXES", "Saved", "SavedPairs", "load", "save", "save_pairs"]
+__all__ = ["Saved", "SavedPairs", "load", "save", "save_pairs"]
 
 Array = NDArray[Any]
-
-#: Suffixes of stores, which are no archives: see ``distributed/store``.
-STORE_SUFFIXES = (".npy", ".zarr")
 
 _FORMAT = "kleene result 1"
 _MATRIX_FORMAT = "kleene matrix 1"  # values of the targets alone

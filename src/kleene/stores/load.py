@@ -1,29 +1,27 @@
-"""Results that read from finished stores: just written, or found on the disk."""
+"""Answers that read from finished stores: just written, or found on the disk."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.answer import Answer, WholeRows
-from kleene.engine.call import Timings
 from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import GraphError, StoreError
 from kleene.graph import Graph
 from kleene.planning.plan import Plan
 from kleene.proofs.claim import check_ids
 from kleene.registry import methods
-from kleene.results.result import Result
 from kleene.stores.record import checked_call, digest_of_vertices
 from kleene.stores.resumable import refuse_stored_by_ranks
 from kleene.stores.rows import answer_in_store
 from kleene.stores.store import Store, StoreWriter
 from kleene.stores.writer import SOURCE, TARGET
 
-__all__ = ["load_stored", "plan_reading", "stored_answer"]
+__all__ = ["StoredCall", "load_stored", "plan_reading", "stored_answer"]
 
 Array = NDArray[Any]
 
@@ -56,8 +54,19 @@ def plan_reading(
     return Plan(problem, method, device, semiring, dtype, 1, 0, None, (f"read from {path.name}",))
 
 
-def load_stored(path: str | Path, graph: Graph) -> Result:
-    """Return the result in a finished store; ``graph`` must be the graph that it was computed on.
+class StoredCall(NamedTuple):
+    """A call whose answer is in a finished store."""
+
+    answer: Answer
+    plan: Plan
+    sources: Array
+    targets: Array | None
+    limit: int | float | None
+    reverse: bool
+
+
+def load_stored(path: str | Path, graph: Graph) -> StoredCall:
+    """Return what a finished store holds; ``graph`` must be the graph that it was computed on.
 
     Parameters
     ----------
@@ -74,8 +83,8 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
     >>> g = kl.generate.grid(3, 3)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = kl.apsp(g, out=f"{folder}/d.zarr")
-    ...     load_stored(f"{folder}/d.zarr", g).path(0, 8)[-1]
-    8
+    ...     load_stored(f"{folder}/d.zarr", g).plan.problem
+    'apsp'
     """
     store = Store.find(path)
     refuse_stored_by_ranks(store)
@@ -99,9 +108,7 @@ def load_stored(path: str | Path, graph: Graph) -> Result:
     plan = plan_reading(Path(path), call["problem"], call["semiring"], call["method"], spec.dtype)
     paths = spec.predecessors is not None or targets is not None
     answer = stored_answer(store.writer(), graph, sources, targets, paths)
-    return Result(
-        graph, plan, Timings(), answer, sources, targets, call["limit"], False, call["reverse"]
-    )
+    return StoredCall(answer, plan, sources, targets, call["limit"], call["reverse"])
 
 
 def _vertices(store: Store, graph: Graph) -> tuple[Array, Array | None]:

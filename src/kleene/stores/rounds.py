@@ -1,6 +1,6 @@
 """Closures of dense matrices larger than the memory: in rounds, through files, and resumed.
 
-``backends/common/dense_rounds`` explains the rounds, ``round_files`` the files. After the last
+``backends/common/bands`` explains the rounds, ``matrix_files`` the files. After the last
 round, rows of the closed matrix become blocks of the answer's store by the engine's own steps: as
 users see them, predecessors that form trees, a limit applied. A block depends on its rows alone, so
 this part too goes on where it ended.

@@ -39,7 +39,7 @@ from kleene.planning.plan import Plan
 from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
 from kleene.planning.rules import choose_method
 from kleene.registry import find, methods
-from kleene.results.saved import STORE_SUFFIXES
+from kleene.stores import STORE_SUFFIXES
 from kleene.stores.checkpoints import Checkpoints
 from kleene.stores.load import plan_reading, stored_answer
 from kleene.stores.matrix_files import RoundFiles

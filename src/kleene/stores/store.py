@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kleene.engine.pieces import Piece
 from kleene.errors import RequestError, StoreError
-from kleene.results.saved import STORE_SUFFIXES
+from kleene.stores import STORE_SUFFIXES
 from kleene.stores.ledger import Ledger, require_same
 from kleene.stores.npy import NpyWriter
 from kleene.stores.writer import Receipt, StoreSpec, StoreWriter

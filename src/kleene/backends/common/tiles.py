@@ -12,7 +12,7 @@ alone. Tiles are never changed: a step returns a new one, so that it can be repe
 bits of the answer depend on the rounds, and not on the tiles.
 
 Rows of a matrix in files, or streamed through a device, are tiles of full width, called bands
-(``dense_rounds``); these are relaxed in place.
+(``bands``); these are relaxed in place.
 """
 
 from __future__ import annotations

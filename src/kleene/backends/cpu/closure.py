@@ -92,7 +92,7 @@ def close(method: str, task: Task, *, block: int = 0, level: int = -1) -> Answer
 
 
 # ---- Rounds of the closure of a matrix in files, on the CPU -------------------------------------
-# See ``backends/common/dense_rounds``.
+# See ``backends/common/bands``.
 #
 # Every entry sees the operations of ``tiled`` on a matrix in memory, in the same order, so the
 # answer has the same bits, however large the rounds are.
@@ -181,7 +181,7 @@ def _common(ranges: list[range], part: range) -> list[range]:
     return [rows for rows in found if rows]
 
 
-# ---- Steps on single tiles of a matrix, on the CPU: see ``backends/common/closure_tiles`` -------
+# ---- Steps on single tiles of a matrix, on the CPU: see ``backends/common/tiles`` ---------------
 
 
 def open_tiles(form: MatrixForm, device: str, threads: int, nonnegative: bool) -> CpuTiles:

@@ -84,8 +84,8 @@ def _close(task: Task, matrix: Array, predecessors: Array | None) -> bool:
     return not s.better(matrix.diagonal(), one).any()
 
 
-# ---- All-pairs shortest paths on sparse graphs; those on dense ones are the closure -------------
-# (All-pairs shortest paths on sparse graphs; those on dense ones are the closure over (min, +).)
+# ---- all-pairs shortest paths on sparse graphs --------------------------------------------------
+# All-pairs shortest paths on sparse graphs; those on dense ones are the closure over (min, +).
 #
 # Johnson (1977) gives every vertex a potential, so that each arc's cost, its length plus the
 # difference of the potentials of its ends, is non-negative and shortest paths stay shortest; then

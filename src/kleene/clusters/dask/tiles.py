@@ -1,6 +1,6 @@
 """Closures of matrices on a Dask cluster: tiles are data of workers, and stay where they were made.
 
-A round is a task for every tile, and a few that prepare it (``backends/common/closure_tiles``). The
+A round is a task for every tile, and a few that prepare it (``backends/common/tiles``). The
 client submits a round while the one before runs, and what the next round begins with comes first,
 so that no worker waits between rounds. Workers send each other the columns and panels of a round;
 old tiles go when the last task that needs them is done. The client holds names only.
@@ -179,19 +179,7 @@ def is_done(future: Any) -> bool:
     raise task_failed(name, error) from error
 
 
-# ---- Closures of matrices on a Dask cluster -----------------------------------------------------
-# Tiles are data of workers, and stay where they were made.
-#
-# A round is a task for every tile, and a few that prepare it (``backends/common/closure_tiles``).
-# The client submits a round while the one before runs, and what the next round begins with comes
-# first, so that no worker waits between rounds. Workers send each other the columns and panels of a
-# round; old tiles go when the last task that needs them is done. The client holds names only.
-#
-# A worker that is lost takes its tiles with it, and Dask computes them again from what they were
-# made of: back to the last checkpoint, or to the graph. A checkpoint is made every half minute or
-# so; then the run continues from the file, as a later run would. When all workers are lost at once,
-# nothing is left to compute from, and Dask keeps tasks that were meant for them: the run begins
-# again from the last checkpoint, on the workers that are there then.
+# ---- the closure --------------------------------------------------------------------------------
 
 #: Enters a piece into the ledger of its store.
 Record = Callable[[Piece, Receipt], None]

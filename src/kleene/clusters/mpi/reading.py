@@ -70,13 +70,7 @@ def read_gap(comm: Communicator, source: Source) -> PartArcs:
     )
 
 
-# ---- Files of graphs in parallel ----------------------------------------------------------------
-# Each rank reads its part, and no rank holds the whole graph.
-#
-# Files with rows (``.npz``, GAP binary) have offsets: a rank reads the rows of its own vertices,
-# and nothing is sent. Of a text each rank parses a range of lines, and the arcs go to the owners of
-# their tails. The ranks need the same file under the same name; a rank that sees another one, or
-# none, is an error on all.
+# ---- reading ------------------------------------------------------------------------------------
 
 _READERS: dict[str, Callable[..., PartArcs]] = {
     "npz": read_npz,

@@ -160,8 +160,8 @@ def _same_type(comm: Communicator, weights: Array | None) -> Array | None:
     return weights.astype(widest, copy=False)
 
 
-# ---- Vertices 0 .. n - 1 from numbers, as in ``kleene.graph.labels``, by ranks that -------------
-# (Vertices 0 .. n - 1 from numbers, as in ``kleene.graph.labels``, by ranks that know some each.)
+# ---- vertices 0 .. n - 1 from numbers -----------------------------------------------------------
+# Vertices 0 .. n - 1 from numbers, as in ``kleene.graph.labels``, by ranks that know some each.
 #
 # The numbers are split into ranges, one a rank, by a sample of them. Each rank sends the numbers
 # that it knows to the ranks of their ranges; these sort them, count, and send their positions back.

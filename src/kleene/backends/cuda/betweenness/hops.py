@@ -8,7 +8,7 @@ and as much backward, most of them of hubs, which the second-level cache holds. 
 the 1,000 levels of a batch. No GPU has run these kernels yet; about 10 ms a batch are expected for
 both.
 
-With weights (``betweenness_weighted.py``) distances come first, by ``sssp_batched``; finding the
+With weights (``weighted.py``) distances come first, by ``sssp/batched``; finding the
 tight arcs of both directions reads two more rows of 128 or 256 bytes for each arc.
 """
 

@@ -1,4 +1,4 @@
-"""Betweenness with weights on a GPU: distances by ``sssp_batched``, then paths along tight arcs.
+"""Betweenness with weights on a GPU: distances by ``sssp/batched``, then paths along tight arcs.
 
 The kernels are in ``kernels/betweenness_tight.cu`` and ``kernels/betweenness_rounds.cu``.
 """

@@ -160,11 +160,7 @@ def launch_threads(kernel: Kernel, count: int, args: Sequence[Argument], shared:
         kernel.launch((ceil_div(count, threads),), (threads,), args, shared)
 
 
-# ---- Direction-optimizing BFS (Beamer et al. 2012) with a few launches for all levels -----------
-# The kernels are in ``kernels/bfs_direction.cu``. Large levels are bound by memory traffic: a
-# pulled level reads a bit and two offsets per unvisited vertex and 32 bytes per arc visited, and
-# writes 4 bytes per vertex found. Small levels are bound by latency, of memory and of the grid
-# barrier: ``bfs_direction_narrow`` runs those. The host only switches between the two kernels.
+# ---- direction-optimizing search ----------------------------------------------------------------
 
 _FILE = "bfs_direction"
 

@@ -201,7 +201,7 @@ def interleave(i: int, j: int) -> int:
 # ---- What products of a matrix and its parts share ----------------------------------------------
 # The matrix on the device, and the launches.
 #
-# The kernels are in ``kernels/apsp_products.cu``; ``apsp_products`` has the algorithms.
+# The kernels are in ``kernels/apsp_products.cu``.
 
 _TILE = constant("apsp_products", "kTile")
 _THREADS = (constant("apsp_products", "kThreads"),) * 2

@@ -182,10 +182,10 @@ def _copy(to: DeviceRows, source: DeviceRows, stream: Stream) -> None:
         copy_between(to.predecessors, source.predecessors, stream)
 
 
-# ---- A band of rows of a matrix on one device, and its part in the rounds of the ----------------
-# (A band of rows of a matrix on one device, and its part in the rounds of the tiled closure.)
+# ---- a band of rows on one device ---------------------------------------------------------------
+# A band of rows of a matrix on one device, and its part in the rounds of the tiled closure.
 #
-# ``closure_tiled`` has the order of the rounds, and ``closure_devices`` the copies between devices.
+# ``closure/tiled`` has the order of the rounds.
 # On one device the band is the whole matrix.
 
 

@@ -1,6 +1,6 @@
-"""Rounds of the closure of a matrix in files, on a GPU: see ``backends/common/dense_rounds``.
+"""Rounds of the closure of a matrix in files, on a GPU: see ``backends/common/bands``.
 
-A round is that of ``closure_streamed``: the panel is on the device, and bands of the other rows
+A round is that of ``closure/streamed``: the panel is on the device, and bands of the other rows
 pass through it. Rows come from one copy of the matrix and go to the other. The order of additions
 depends on the heights of bands and panel, so a resumed computation keeps those.
 """
@@ -112,8 +112,8 @@ class _FileBands:
         return [threads.submit(self._target.write, first, rows)]
 
 
-# ---- Steps on single tiles of a matrix, on a GPU: see ``backends/common/closure_tiles`` ---------
-# A tile is copied to the device, takes a step by the kernels of ``closure_tiled``, and is copied
+# ---- Steps on single tiles of a matrix, on a GPU: see ``backends/common/tiles`` -----------------
+# A tile is copied to the device, takes a step by the kernels of ``closure/tiled``, and is copied
 # back. Tiles that are not square are padded with "no path".
 
 

@@ -15,7 +15,7 @@ thousand rows the copies take less time than the computation and overlap with it
 Bands are whole rows, so a band brings its own columns of the panel's vertices, as they were before
 the round. Copies in, computation and copies out overlap, each on streams of its own; host threads
 copy rows between the matrix, which may be in a file, and page-locked staging buffers. Rounds of a
-matrix in files are in ``closure_rounds``.
+matrix in files are in ``closure/rounds``.
 """
 
 from __future__ import annotations
@@ -241,11 +241,10 @@ class StreamedClosure:
         return event
 
 
-# ---- How a matrix larger than the device memory is split into bands of rows, and ----------------
-# (How a matrix larger than the device memory is split into bands of rows, and their order.)
+# ---- bands of rows, and their order -------------------------------------------------------------
+# How a matrix larger than the device memory is split into bands of rows, and their order.
 #
-# ``closure_streamed`` explains the rounds; here are the sizes of bands and panels, and the visits
-# of bands to the device.
+# The sizes of bands and panels, and the visits of bands to the device.
 
 
 class Visit(NamedTuple):

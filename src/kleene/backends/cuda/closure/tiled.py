@@ -6,10 +6,10 @@ streams. The urgent one computes the tiles that the next round starts with, then
 waits only for that preparation.
 
 Predecessors of shortest paths are recovered from the distances where that is possible: see
-``closure_predecessors``. Otherwise they are computed along, which takes about twice as long.
+``closure/predecessors``. Otherwise they are computed along, which takes about twice as long.
 
-Several devices share the rows: see ``closure_devices``. A matrix that is larger than the memory of
-all, or on one device so large that copies take long, stays on the host: see ``closure_streamed``.
+Several devices share the rows: see ``closure/bands``. A matrix that is larger than the memory of
+all, or on one device so large that copies take long, stays on the host: see ``closure/streamed``.
 """
 
 from __future__ import annotations

@@ -161,12 +161,7 @@ def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-# ---- The device interface, with two implementations ---------------------------------------------
-# A GPU through cuda.core, and the emulator.
-#
-# Host code is written once against ``Device``. Arrays are addresses with a shape: they can be
-# sliced, copied and passed to kernels, and nothing else. All work goes to streams and is
-# asynchronous; ``download`` and ``synchronize`` wait for it. ``device.open_device`` opens one.
+# ---- the device ---------------------------------------------------------------------------------
 
 
 class StructArgument(Protocol):

@@ -337,8 +337,8 @@ def signatures(file: str, variant: str) -> dict[str, Signature]:
     }
 
 
-# ---- Packing of kernel arguments for a GPU, which knows the offset and the size of --------------
-# (Packing of kernel arguments for a GPU, which knows the offset and the size of each parameter.)
+# ---- packing of kernel arguments for a GPU ------------------------------------------------------
+# Packing of kernel arguments for a GPU, which knows the offset and the size of each parameter.
 #
 # An integer is packed as an integer of that size and a float as a float of that size, so host code
 # passes no int for a float; the emulator, which knows the types, refuses that.

@@ -1,8 +1,8 @@
 """Near-far search (Davidson et al. 2014), one source per launch.
 
-Two engines. ``sssp_near_far_narrow`` is for road networks and grids, where latency decides. The
-other, in ``kernels/sssp_near_far.cu``, is for wide frontiers, where memory traffic decides: 8 bytes
-per relaxed arc and a 32-byte sector for the distance of its head.
+Two engines. ``kernels/sssp_near_far_narrow.cu`` is for road networks and grids, where latency
+decides. The other, in ``kernels/sssp_near_far.cu``, is for wide frontiers, where memory traffic
+decides: 8 bytes per relaxed arc and a 32-byte sector for the distance of its head.
 
 The counters of a search are in ``counts`` of its object, and in the log of this module at DEBUG.
 """
