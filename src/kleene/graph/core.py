@@ -6,37 +6,52 @@ self-loops except negative ones (each a negative cycle), finite weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kleene import _native
 from kleene.errors import Code, DeviceError, GraphError
-from kleene.graph import checks, convert, derive
-from kleene.graph.constructors import Constructors, Progress
-from kleene.graph.dense import DenseArcs
+from kleene.graph import checks, construct, convert, derive, tables
+from kleene.graph.checks import holds
+from kleene.graph.dense import DenseArcs, dense_arcs
 from kleene.graph.display import graph_html, graph_text
 from kleene.graph.fingerprint import fingerprint
 from kleene.graph.foreign_columns import as_numpy
-from kleene.graph.forms import CSC, CSR, adopt
+from kleene.graph.forms import (
+    COO,
+    CSC,
+    CSR,
+    ELL,
+    adopt,
+    csr_to_coo,
+    csr_to_dense,
+    csr_to_ell,
+    frozen,
+)
 from kleene.graph.labels import LabelIndex, is_one_vertex
+from kleene.graph.no_path import no_path
 from kleene.graph.positions import as_positions, crs_of, in_crs
-from kleene.graph.rows import ArcRows
-from kleene.graph.storage import Storage
+from kleene.graph.rows import ArcRows, EdgeRows
+from kleene.graph.statistics import Statistics
 from kleene.graph.update import update
 from kleene.graph.weight_names import keeping_numbers_left, numbers_left
 from kleene.system.cached_property import cached_property
 from kleene.system.devices import INDEXED, short_name, split_name
+from kleene.system.formatting import type_name
+from kleene.system.machine import threads_for
 from kleene.system.suggestions import no_such
 
 __all__ = ["Graph", "Progress"]
 
 Array = NDArray[Any]
+Progress = Callable[[int, int], object]
 
 
-class Graph(Storage, Constructors):
+class Graph:
     """A directed graph with optional weights; an undirected one stores both directions.
 
     Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_dense`,
@@ -73,6 +88,505 @@ class Graph(Storage, Constructors):
     >>> kl.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
     Graph(3 vertices, 3 arcs, int64 weights 3 to 9, directed)
     """
+
+    offsets: NDArray[np.int64]
+    neighbors: Array
+    weights: Array | None
+    directed: bool
+    labels: Array | None
+    name: str
+    positions: Array | None
+    rows: EdgeRows | None
+
+    def __init__(
+        self,
+        csr: CSR,
+        directed: bool = True,
+        labels: Array | None = None,
+        name: str = "",
+        positions: Array | None = None,
+        rows: EdgeRows | None = None,
+    ) -> None:
+        """Keep canonical arrays without any check; use the ``from_*`` constructors."""
+        if not isinstance(csr, CSR):
+            raise GraphError(
+                f"Graph(...) takes canonical CSR arrays, not {type_name(csr)}; make a graph "
+                "with Graph.from_any(...), which takes a matrix, a table, edges, a file name or a "
+                "graph of another library"
+            )
+        fields = dict(zip(CSR._fields, map(frozen, csr), strict=True))
+        self.__dict__.update(
+            fields, directed=directed, labels=frozen(labels), name=name,
+            positions=frozen(positions), rows=rows,
+        )  # fmt: skip
+
+    if not TYPE_CHECKING:  # checkers of types report names that are not here
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the CSR arrays of a graph that was made from a matrix."""
+            arcs = self.__dict__.get("_dense_arcs")
+            if arcs is None or name not in ("neighbors", "weights"):
+                from kleene.system.hints import missing
+
+                raise AttributeError(missing(self, name), name=name, obj=self)
+            _, neighbors, weights = map(adopt, arcs.csr())
+            self.__dict__.update(neighbors=neighbors, weights=weights)
+            return self.__dict__[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Graph is immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Graph is immutable: cannot delete {name!r}")
+
+    # ---- storage forms --------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """The number of vertices."""
+        return len(self.offsets) - 1
+
+    @property
+    def m(self) -> int:
+        """The number of arcs."""
+        return int(self.offsets[-1])
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        """The type of the weights; None for an unweighted graph."""
+        if "weights" not in self.__dict__:  # made from a matrix
+            return self.dense.dtype if self.__dict__["_dense_arcs"].weighted else None
+        return None if self.weights is None else self.weights.dtype
+
+    @property
+    def fits_int32(self) -> bool:
+        """Whether weights are integers and the sum of any two path lengths fits in int32."""
+        kind = "i" if self.weight_dtype is None else self.weight_dtype.kind
+        return kind == "i" and holds(np.dtype(np.int32), self.stats.path_bound)
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """The type of vertex ids: int32, or int64 from 2^31 vertices."""
+        rows = self.__dict__.get("neighbors")  # a matrix never has that many vertices
+        return np.dtype(np.int32) if rows is None else rows.dtype
+
+    @property
+    def csr(self) -> CSR:
+        """Outgoing arcs by tail."""
+        return CSR(self.offsets, self.neighbors, self.weights)
+
+    @cached_property
+    def csc(self) -> CSC:
+        """Incoming arcs by head."""
+        if not self.directed:
+            return CSC(*self.csr)
+        transposed = _native.csr_transpose(*self.csr, threads_for(self.m))
+        return CSC(*map(adopt, transposed))
+
+    @property
+    def has_csc(self) -> bool:
+        """Whether :attr:`csc` is available without work: it is cached, or equal to the CSR form."""
+        return not self.directed or "csc" in self.__dict__
+
+    @cached_property
+    def coo(self) -> COO:
+        """The source and target (tail and head) of every arc, by source."""
+        sources, targets, weights = csr_to_coo(self.csr)
+        return COO(adopt(sources), targets, weights)
+
+    @cached_property
+    def ell(self) -> ELL:
+        """Rows padded to the length of the longest."""
+        width = self.stats.max_degree
+        item = self.neighbors.itemsize + (0 if self.weights is None else self.weights.itemsize)
+        checks.require_memory(
+            self.n * width * item,
+            f"the ELL form with {self.n:,} rows of width {width:,}",
+            "use the CSR form; ELL pads every row to the longest",
+        )
+        return ELL(*map(adopt, csr_to_ell(self.csr)))
+
+    @cached_property
+    def dense(self) -> Array:
+        """The matrix of weights: 0 on the diagonal, infinity (or the largest integer) for no arc.
+
+        An unweighted graph gives int32 with 1 for an arc, and one with an int32 weight of 2^31 - 1,
+        which would mean "no arc", int64.
+        """
+        dtype = np.dtype(np.int32) if self.weights is None else self.weights.dtype
+        if dtype.kind == "i" and self.stats.max_weight == no_path(dtype):
+            if dtype == np.int64:
+                raise GraphError(
+                    f"the weight {no_path(dtype)} means 'no arc' in a matrix of int64; use the "
+                    "CSR form, a sparse file such as .npz, or weights of float64"
+                )
+            dtype = np.dtype(np.int64)
+        self.require_dense(dtype)
+        matrix: Array = adopt(csr_to_dense(self.csr, dtype, no_path(dtype), 0))
+        return matrix
+
+    @property
+    def has_dense(self) -> bool:
+        """Whether :attr:`dense` is available without work: given as a matrix, or cached."""
+        return "dense" in self.__dict__
+
+    def require_dense(self, dtype: np.dtype[Any]) -> None:
+        """Raise unless there is memory for a matrix of this type.
+
+        Parameters
+        ----------
+        dtype : numpy.dtype
+            The type of the entries.
+
+        Examples
+        --------
+        >>> import kleene as kl, numpy as np
+        >>> kl.Graph.from_edges([0], [1]).require_dense(np.dtype(np.float32))
+        """
+        checks.require_memory(
+            self.n * self.n * dtype.itemsize,
+            f"the dense form of {self.n:,} vertices",
+            "use a sparse form",
+        )
+
+    @cached_property
+    def stats(self) -> Statistics:
+        """Degrees, density, weight range, symmetry, diameter estimate; computed on demand."""
+        return Statistics(self)
+
+    # ---- how to make one -----------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        sources: ArrayLike,
+        targets: ArrayLike,
+        weights: ArrayLike | None = None,
+        n: int | None = None,
+        directed: bool = True,
+        *,
+        combine: Literal["min", "max", "sum"] = "min",
+        labels: Sequence[Any] | Array | None = None,
+        name: str = "",
+        keep_rows: bool = True,
+        threads: int | None = None,
+        progress: bool | Progress | None = None,
+    ) -> Graph:
+        """Make a graph from arrays of sources and targets, in any order.
+
+        Parameters
+        ----------
+        sources, targets : integers
+            Positions of vertices, from 0; for names use :meth:`from_table`.
+        weights : numbers, optional
+            One per arc, or one number for all arcs. Infinity means "no arc".
+        n : int, optional
+            The number of vertices; by default one more than the largest position.
+        directed : bool
+            If False, every edge becomes two arcs.
+        combine : {"min", "max", "sum"}
+            The weight of parallel arcs: the smallest, the largest, or the sum.
+        labels : sequence, optional
+            Names of the vertices, one each. In calls a vertex is then its label.
+        name : str
+            A name for display.
+        keep_rows : bool
+            Keep what :meth:`reweight` and routes need to speak of the edges in this order: eight
+            bytes per edge.
+        threads : int, optional
+            Threads that sort the arcs; all cores by default.
+        progress : bool or callable, optional
+            True shows a bar, in a notebook or terminal. A function is called with (done, total)
+            now and then.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0, 1], [1, 2], [0.5, 1.5], n=4, directed=False)
+        >>> g.n, g.m
+        (4, 4)
+        """
+        return construct.from_edges(
+            cls, sources, targets, weights, n, directed, combine, labels, name, keep_rows,
+            threads, progress,
+        )  # fmt: skip
+
+    @classmethod
+    def from_csr(
+        cls,
+        offsets: ArrayLike,
+        neighbors: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        directed: bool = True,
+        labels: Sequence[Any] | Array | None = None,
+        name: str = "",
+    ) -> Graph:
+        """Make a graph from CSR arrays.
+
+        Parameters
+        ----------
+        offsets : integers
+            Where the arcs of each vertex begin in ``neighbors``; n + 1 numbers.
+        neighbors : integers
+            The heads of the arcs, by tail.
+        weights : numbers, optional
+            One per arc. Infinity means "no arc".
+        directed : bool
+            False only if every arc has a reverse arc of the same weight.
+        labels : sequence, optional
+            Names of the vertices, one each. In calls a vertex is then its label.
+        name : str
+            A name for display.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> kl.Graph.from_csr([0, 2, 3, 3], [1, 2, 2])
+        Graph(3 vertices, 3 arcs, unweighted, directed)
+        """
+        return construct.from_csr(cls, offsets, neighbors, weights, directed, labels, name)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any) -> Graph:
+        """Make a graph from a SciPy sparse array or matrix of any format.
+
+        Entry (i, j) is the weight of the arc from i to j; explicit zeros are arcs of weight zero.
+        Duplicates in COO count as parallel arcs: the smallest is kept (SciPy would add them).
+        A boolean matrix makes an unweighted graph.
+
+        Parameters
+        ----------
+        matrix : sparse array or matrix
+            Square, of any format and numeric type.
+
+        Examples
+        --------
+        >>> import kleene as kl, scipy.sparse as sp
+        >>> kl.Graph.from_scipy(sp.csr_array([[0, 2.5], [0, 0]]))
+        Graph(2 vertices, 1 arc, float64 weights 2.5 to 2.5, directed)
+        """
+        return convert.from_scipy(cls, matrix)
+
+    @classmethod
+    def from_dense(cls, matrix: ArrayLike, null_value: Any = None) -> Graph:
+        """Make a graph from a square array of weights.
+
+        A boolean array makes an unweighted graph. The ``dense`` form of a graph makes that graph.
+
+        Off the diagonal, a zero is an arc of weight zero if some entry means "no arc". Where none
+        does, as in an adjacency matrix, the matrix is refused until ``null_value`` says what a zero
+        means: 0 if it is no arc, as in SciPy and NetworkX, infinity if it is an arc.
+
+        Parameters
+        ----------
+        matrix : array of shape (n, n)
+            The weight of the arc from i to j at (i, j). Infinity means "no arc", and so does the
+            largest value of an integer type, and a masked entry of a masked array.
+        null_value : number, optional
+            Another value that means "no arc"; infinity for none.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> inf = float("inf")
+        >>> kl.Graph.from_dense([[0, 3, inf], [inf, 0, 1], [2, inf, 0]])
+        Graph(3 vertices, 3 arcs, float64 weights 1 to 3, directed)
+        >>> kl.Graph.from_dense([[0, 1, 0], [1, 0, 1], [0, 1, 0]], null_value=0)
+        Graph(3 vertices, 4 arcs, int64 weights 1 to 1, directed)
+        """
+        return cls._from_matrix(dense_arcs(matrix, null_value))
+
+    @classmethod
+    def from_networkx(cls, graph: Any, weight: str | None = "auto") -> Graph:
+        """Make a graph from a NetworkX graph; its nodes become the labels.
+
+        Of parallel edges in a multigraph the lightest is kept. Node attributes "x" and "y", or
+        "pos", become the positions if all nodes have them. Rows are numbered as ``graph.edges``.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            The graph.
+        weight : str or None
+            The edge attribute that holds the weights; every edge must have it. "auto" takes the
+            one called weight, w, cost, length, distance, time, minutes or km, and refuses two of
+            them; None makes an unweighted graph.
+
+        Examples
+        --------
+        >>> import kleene as kl, networkx as nx
+        >>> g = kl.Graph.from_networkx(nx.Graph([("a", "b"), ("b", "c")]))
+        >>> g.index("c")
+        2
+        """
+        return convert.from_networkx(cls, graph, weight)
+
+    @classmethod
+    def from_osmnx(cls, streets: Any, weight: str | None = "length") -> Graph:
+        """Make a graph from a street network of OSMnx, with its coordinates and geometry.
+
+        Nodes become the labels, x and y the positions. The rows, numbered as ``streets.edges``,
+        have the geometry of the streets, so that routes follow them. Of parallel streets the
+        lightest is kept. OSMnx itself is not needed.
+
+        Parameters
+        ----------
+        streets : networkx.MultiDiGraph or MultiGraph
+            The streets, as ``osmnx.graph_from_place`` and others return them. Nodes have x and y;
+            an edge without "geometry" is straight.
+        weight : str or None
+            The edge attribute that holds the weights, such as "travel_time"; every edge must have
+            it. None makes an unweighted graph.
+
+        Examples
+        --------
+        >>> import kleene as kl, networkx as nx
+        >>> streets = nx.MultiDiGraph(crs="epsg:4326")
+        >>> streets.add_node(24960068, x=12.48, y=41.89)
+        >>> streets.add_node(25413292, x=12.49, y=41.9)
+        >>> bend = "LINESTRING (12.48 41.89, 12.48 41.9, 12.49 41.9)"
+        >>> _ = streets.add_edge(24960068, 25413292, length=1947.3, geometry=bend)
+        >>> g = kl.Graph.from_osmnx(streets)
+        >>> g.labels.tolist(), g.rows.lines.coordinates[1].tolist()
+        ([24960068, 25413292], [12.48, 41.9])
+        """
+        return convert.from_osmnx(cls, streets, weight)
+
+    @classmethod
+    def from_igraph(cls, graph: Any, weight: str | None = "auto") -> Graph:
+        """Make a graph from an igraph graph; the vertex attribute "name" becomes the labels.
+
+        Of parallel edges the lightest is kept. Vertex attributes "x" and "y" become the positions.
+
+        Parameters
+        ----------
+        graph : igraph.Graph
+            The graph.
+        weight : str or None
+            The edge attribute that holds the weights; every edge must have it. "auto" takes the
+            one called weight, w, cost, length, distance, time, minutes or km, and refuses two of
+            them; None makes an unweighted graph.
+
+        Examples
+        --------
+        >>> import kleene as kl, igraph as ig
+        >>> kl.Graph.from_igraph(ig.Graph.Ring(4))
+        Graph(4 vertices, 4 edges, unweighted, undirected)
+        """
+        return convert.from_igraph(cls, graph, weight)
+
+    @classmethod
+    def from_rustworkx(
+        cls, graph: Any, weight: str | Callable[[Any], Any] | None = "auto"
+    ) -> Graph:
+        """Make a graph from a rustworkx ``PyGraph`` or ``PyDiGraph``.
+
+        Node payloads become the labels if they are hashable and unique; otherwise node indices do,
+        if nodes were removed.
+
+        Parameters
+        ----------
+        graph : rustworkx.PyGraph or PyDiGraph
+            The graph.
+        weight : str, callable or None
+            Where the weight of an edge is in its payload: an entry of a dict, or a function of
+            the payload. "auto" takes a number, or the entry called weight, w, cost, length,
+            distance, time, minutes or km, and refuses two of them; without any, the graph is
+            unweighted, as with None.
+
+        Examples
+        --------
+        >>> import kleene as kl, rustworkx as rx
+        >>> roads = rx.PyGraph()
+        >>> rome, ostia = roads.add_nodes_from(["Rome", "Ostia"])
+        >>> _ = roads.add_edge(rome, ostia, {"km": 28.5})
+        >>> g = kl.Graph.from_rustworkx(roads, weight="km")
+        >>> g.weights.tolist(), g.index("Ostia")
+        ([28.5, 28.5], 1)
+        """
+        return convert.from_rustworkx(cls, graph, weight)
+
+    @classmethod
+    def from_any(cls, thing: Any, /, **options: Any) -> Graph:
+        """Make a graph from an object of any supported type.
+
+        Parameters
+        ----------
+        thing
+            A Graph (returned unchanged); a SciPy sparse array; a square array of weights, of NumPy
+            or of another library with DLPack; a NetworkX, igraph or rustworkx graph; a pandas,
+            Polars or Arrow table, or a dict of columns, with columns "source", "target" and
+            optionally "weight"; a tuple (sources, targets) or (sources, targets, weights); an
+            object with ``edge_index``, as in PyTorch Geometric; a file name.
+        **options
+            Keywords of the constructor for that type, such as ``weight="km"`` or
+            ``directed=False``.
+
+        Examples
+        --------
+        >>> import kleene as kl, networkx as nx, scipy.sparse as sp
+        >>> kl.Graph.from_any(nx.path_graph(3))
+        Graph(3 vertices, 2 edges, unweighted, undirected)
+        >>> kl.Graph.from_any(([0, 1], [1, 2], [0.5, 1.5]), directed=False).m
+        4
+        """
+        return convert.from_any(cls, thing, options)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = "auto",
+        directed: bool | str = True,
+        *,
+        relabel: bool = True,
+        nodes: Any = None,
+        node: str = "id",
+        x: str = "x",
+        y: str = "y",
+    ) -> Graph:
+        """Make a graph from columns of a pandas, Polars or Arrow table, or a dict of arrays.
+
+        The vertices are the names that occur: integers in increasing order, other names in order of
+        first appearance. They become the labels unless they are 0 .. n - 1.
+
+        Parameters
+        ----------
+        table : table or dict of columns
+            One row per edge.
+        source, target : str
+            The columns of the two ends.
+        weight : str or None
+            The column of the weights. "auto" takes the one called weight, w, cost, length,
+            distance, time, minutes or km, and refuses two of them; without one, the third column
+            of three, if it holds numbers. None makes an unweighted graph.
+        directed : bool or str
+            Whether rows are arcs or undirected edges, or the column that says which rows are
+            one-way: True, 1 or "yes"; False, 0, "no" or missing for both ways; -1 or "reverse"
+            for one-way from target to source (as in OpenStreetMap).
+        relabel : bool
+            False takes integers as positions of vertices, instead of names.
+        nodes : table or dict of columns, optional
+            One row per vertex, also for those without edges; vertices are numbered in its order.
+        node, x, y : str
+            The columns of ``nodes``: the name of the vertex, and its position if both are there.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> streets = {"source": ["a", "b"], "target": ["b", "c"], "oneway": ["yes", "no"]}
+        >>> g = kl.Graph.from_table(streets, directed="oneway")
+        >>> g.m, list(g.labels)
+        (3, ['a', 'b', 'c'])
+        """
+        return tables.from_table(
+            cls, table, source, target, weight, directed, relabel, nodes, node, x, y
+        )
+
+    # ---- graphs like this one ------------------------------------------------------------
 
     def _derived(self, csr: CSR, **changes: Any) -> Graph:
         """Return a graph with these arcs that is like this one in all but ``changes``."""

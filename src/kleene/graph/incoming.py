@@ -27,7 +27,7 @@ from kleene.system.formatting import format_bytes
 from kleene.system.machine import available_memory, threads_for
 
 if TYPE_CHECKING:
-    from kleene.graph.storage import Storage
+    from kleene.graph.core import Graph
 
 __all__ = ["PULLING", "IncomingArcs"]
 
@@ -63,22 +63,22 @@ class IncomingArcs:
         self.note = ""  # what happened, for the plans of searches
 
     @staticmethod
-    def of(graph: Storage) -> IncomingArcs:
+    def of(graph: Graph) -> IncomingArcs:
         """Return the object of a graph; it is not part of its value."""
         made: IncomingArcs = graph.__dict__.setdefault("_incoming", IncomingArcs())
         return made
 
     @staticmethod
-    def matter(graph: Storage) -> bool:
+    def matter(graph: Graph) -> bool:
         """Return whether searches would gain by incoming arcs that the graph lacks."""
         return not graph.has_csc and graph.m >= max(_FEWEST_ARCS, _FEWEST_PER_VERTEX * graph.n)
 
     @staticmethod
-    def lacking(graph: Storage) -> IncomingArcs | None:
+    def lacking(graph: Graph) -> IncomingArcs | None:
         """Return the object of a graph that lacks incoming arcs which searches would gain by."""
         return IncomingArcs.of(graph) if IncomingArcs.matter(graph) else None
 
-    def prepare(self, graph: Storage) -> None:
+    def prepare(self, graph: Graph) -> None:
         """Give the graph its incoming arcs, if they cost nothing or have been paid for."""
         self._once("_looked", self._look, graph)
         if not graph.has_csc and self.seconds >= _seconds_to_make(graph):
@@ -89,7 +89,7 @@ class IncomingArcs:
         self.searches += 1
         self.seconds += seconds
 
-    def outlook(self, graph: Storage) -> str:
+    def outlook(self, graph: Graph) -> str:
         """Return what will become of the incoming arcs, for ``explain``."""
         if self.note or not self.matter(graph):
             return self.note
@@ -98,7 +98,7 @@ class IncomingArcs:
             return f"incoming arcs: the outgoing ones if all arcs lead both ways, else {due}"
         return f"incoming arcs: {due} ({self.seconds:.2g} s so far)"
 
-    def _once(self, name: str, work: Callable[[Storage], None], graph: Storage) -> None:
+    def _once(self, name: str, work: Callable[[Graph], None], graph: Graph) -> None:
         """Do the work, unless it was done or another thread does it; Ctrl-C leaves it to do."""
         mine = object()
         if self.__dict__.setdefault(name, mine) is not mine:
@@ -109,13 +109,13 @@ class IncomingArcs:
             del self.__dict__[name]
             raise
 
-    def _look(self, graph: Storage) -> None:
+    def _look(self, graph: Graph) -> None:
         threads = threads_for(graph.m)
         if _native.csr_seems_symmetric(*graph.csr, _SEED, threads):
             graph.__dict__.setdefault("csc", CSC(*graph.csr))
             self.note = "incoming arcs: they are the outgoing ones, all arcs lead both ways"
 
-    def _make(self, graph: Storage) -> None:
+    def _make(self, graph: Graph) -> None:
         needed = 2 * sum(a.nbytes for a in graph.csr if a is not None)  # and while making them
         free = available_memory()
         if free is not None and needed > _MEMORY_SHARE * free:
@@ -138,5 +138,5 @@ class IncomingArcs:
         )
 
 
-def _seconds_to_make(graph: Storage) -> float:
+def _seconds_to_make(graph: Graph) -> float:
     return graph.m * SECONDS_AN_ARC

@@ -15,7 +15,7 @@ from kleene.system.html import card
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:
-    from kleene.graph.storage import Storage
+    from kleene.graph.core import Graph
 
 __all__ = ["Statistics", "heaviest_of_rows", "magnitude_sum"]
 
@@ -40,7 +40,7 @@ class Statistics:
     (-2, 7, 2, False)
     """
 
-    def __init__(self, graph: Storage, path_bound: int | float | None = None) -> None:
+    def __init__(self, graph: Graph, path_bound: int | float | None = None) -> None:
         self._graph = graph
         if path_bound is not None:  # known before
             self.path_bound = path_bound
