@@ -163,10 +163,10 @@ def test_a_walk_passes_files_that_there_are(walk: str) -> None:
 
 
 def test_the_names_of_a_walk_are_read() -> None:
-    walk = "`api/` sssp, gone → `engine/work` → `registry/`; on a worker: `io/` text"
-    names = ["api/sssp", "api/gone", "engine/work", "registry/", "io/text"]
+    walk = "`calls/` sssp, gone → `engine/work` → `registry/`; on a worker: `io/` text"
+    names = ["calls/sssp", "calls/gone", "engine/work", "registry/", "io/text"]
     assert files_of_a_walk(walk) == names
-    assert [name for name in names if not is_named(name)] == ["api/gone"]
+    assert [name for name in names if not is_named(name)] == ["calls/gone"]
 
 
 def test_folders_have_the_files_that_their_table_names() -> None:
