@@ -157,6 +157,14 @@ def test_hints_on_keywords(call: Any, advice: str) -> None:
     assert advice in str(caught.value)
 
 
+def test_a_prepared_graph_says_how_it_gets_new_weights() -> None:
+    prepared = kl.prepare(kl.generate.grid(2, 2, weights=(1, 9)))
+    said = "'PreparedGraph' object has no attribute 'reweight'; use p.customize(weights)"
+    with pytest.raises(AttributeError, match=re.escape(said)):
+        prepared.reweight([1, 2])  # type: ignore[attr-defined]
+    assert not hasattr(prepared, "update")
+
+
 def test_other_errors_of_types_stay() -> None:
     g = kl.datasets.rome()
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'xyzzy'$"):

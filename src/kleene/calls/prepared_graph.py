@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from kleene.results.pairs import PairsResult
 from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.system.formatting import counted, format_bytes
+from kleene.system.hints import Hint
 from kleene.system.html import card
 from kleene.system.machine import as_threads
 
@@ -514,6 +515,9 @@ class PreparedGraph(PreparedForm):
         problem = "closure" if not lengths else "sssp" if given else "apsp"
         call = check_call(problem, self, semiring=self.semiring, **arguments)
         return solve(call._replace(by_form=True))
+
+    if not TYPE_CHECKING:  # checkers of types report names that are not here
+        reweight, update = Hint("p.customize(weights)"), Hint("p.customize(weights)")
 
     # ---- weights, files and what it shows ------------------------------------------------
 

@@ -9,7 +9,8 @@ from typing import ParamSpec, TypeVar
 from kleene.system.suggestions import did_you_mean
 
 __all__ = [
-    "ATTRIBUTES", "KEYWORDS", "USE_INSTEAD", "hint_on", "hinted", "missing", "missing_attribute",
+    "ATTRIBUTES", "KEYWORDS", "USE_INSTEAD", "Hint", "hint_on", "hinted", "missing",
+    "missing_attribute",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -88,7 +89,7 @@ USE_INSTEAD = {
     **dict.fromkeys(("doctor", "info", "showversions"), "the command `kleene doctor`"),
 }  # fmt: skip
 
-#: Of graphs; more stand in USE_INSTEAD. (A prepared graph has no hints: a class with
+#: Of graphs; more stand in USE_INSTEAD. (A prepared graph has a Hint for each name: a class with
 #: ``__getattr__`` finds its other attributes later, by a twentieth of PreparedGraph.distance.)
 ATTRIBUTES = {
     **dict.fromkeys(("nodes", "vertices", "vs", "nodelist"), "g.label(range(g.n)), of all g.n"),
@@ -168,6 +169,20 @@ def hint_on(keyword: str, known: Collection[str]) -> str:
     name = keyword.lower()
     hints = (hint for names, ours, hint in KEYWORDS if name in names and ours in known)
     return next(hints, "") or did_you_mean(keyword, known)
+
+
+class Hint:
+    """An attribute that a class does not have, and what to use instead."""
+
+    def __init__(self, use: str) -> None:
+        self._use = use
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, thing: object, owner: type) -> object:
+        message = f"{owner.__name__!r} object has no attribute {self._name!r}; use {self._use}"
+        raise AttributeError(message, name=self._name, obj=thing)
 
 
 def missing(thing: object, name: str) -> str:
