@@ -217,6 +217,66 @@ def test_no_path_of_another_kind_is_no_distance_in_memory(name: str, dtype: str)
                 spoiled.verify()
 
 
+#: Measures, and their arrays in memory, of which each must have a number for each vertex or bin.
+MEASURES: dict[str, tuple[Callable[[kl.Graph], Any], tuple[str, ...]]] = {
+    "closeness": (kl.closeness, ("values", "totals", "reached")),
+    "harmonic": (kl.harmonic, ("values", "totals", "reached")),
+    "eccentricity": (lambda g: kl.eccentricity(g, unreachable="ignore"), ("values",)),
+    "path counts": (lambda g: kl.path_counts(g, 0), ("values", "distances")),
+    "betweenness": (kl.betweenness, ("values",)),
+    "loads": (lambda g: kl.loads(g, ([0], [1], [2.0])), ("arcs",)),
+    "histogram": (kl.distance_histogram, ("counts", "edges")),
+    "sums": (
+        lambda g: kl.reduce_distances(g, bins=[0, 5, 50]),
+        ("sums", "maxima", "reached", "histogram", "edges"),
+    ),
+}
+
+_SHAPES: tuple[Callable[[Any], Any], ...] = (
+    lambda held: held[:-1],
+    lambda held: np.concatenate([held, held[-1:] + 1]),
+    lambda held: held[None],
+)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("name", "field"), [(n, f) for n in MEASURES for f in MEASURES[n][1]])
+def test_numbers_that_belong_to_nothing_are_refused(name: str, field: str, dtype: str) -> None:
+    answer = MEASURES[name][0](_graph(dtype))
+    right = getattr(answer, field)
+    kinds = {"reached": "integers", "counts": "integers", "histogram": "integers", "edges": ""}
+    assert answer.verify()
+    for change in _SHAPES:
+        setattr(answer, field, change(right))
+        with pytest.raises(VerificationError, match=f"should be {kinds.get(field, 'numbers')}"):
+            answer.verify()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("name", "field"), [("histogram", "counts"), ("sums", "histogram")])
+@pytest.mark.filterwarnings("error")
+def test_no_count_is_no_number(name: str, field: str, dtype: str) -> None:
+    answer = MEASURES[name][0](_graph(dtype))
+    right = getattr(answer, field)
+    for at in range(right.size):
+        for wrong, kind, what in ((np.nan, float, "should be integers"), (2**63 - 1, int, "bin")):
+            spoiled = right.astype(kind)
+            spoiled.reshape(-1)[at] = wrong
+            setattr(answer, field, spoiled)
+            with pytest.raises(VerificationError, match=what):
+                answer.verify()
+
+
+@pytest.mark.parametrize("name", ["histogram", "sums"])
+@pytest.mark.parametrize("edge", [np.nan, 1e9, np.inf])
+def test_edges_of_bins_ascend(name: str, edge: float) -> None:
+    answer = MEASURES[name][0](_graph("float64"))
+    answer.edges = answer.edges.astype(float)
+    answer.edges[0] = edge
+    with pytest.raises(VerificationError, match="edges of the bins do not ascend"):
+        answer.verify()
+
+
 def test_integers_that_floats_cannot_tell_apart_are_compared_as_they_are() -> None:
     g = kl.Graph.from_edges([0, 1], [1, 0], np.array([2**60, 1], np.int64))
     for call, name in ((kl.eccentricity, "values"), (kl.reduce_distances, "maxima")):

@@ -29,6 +29,7 @@ from kleene.measures.edge_table import EdgeTable
 from kleene.measures.measure import Measure
 from kleene.measures.scaling import vertex_scale, whole_scale
 from kleene.planning.plan import Plan
+from kleene.proofs.claim import require_numbers
 from kleene.proofs.paths import Proof, choose_rows
 
 __all__ = ["Betweenness", "Sums"]
@@ -171,6 +172,7 @@ class Betweenness(Measure):
         """
         began = time.perf_counter()
         task, graph = self._task, self.graph
+        require_numbers(self.values, self.name, (graph.n,))
         # untestable: how many sources are affordable
         affordable = max(1, _PLAIN_WORK // (graph.n + graph.m + 1))
         chosen = choose_rows(len(task.sources), affordable, sample, seed)

@@ -17,6 +17,7 @@ from kleene.graph import Graph
 from kleene.graph.forms import adopt
 from kleene.measures.distance_measure import Measured
 from kleene.planning.plan import Plan
+from kleene.proofs.claim import require_edges, require_numbers
 from kleene.proofs.counts import CountBounds
 from kleene.proofs.paths import Proof
 from kleene.proofs.rows import ProvedRow, verify_rows
@@ -176,6 +177,8 @@ class DistanceHistogram(LongTable):
         >>> kl.distance_histogram(kl.generate.grid(5, 5)).verify().rows
         25
         """
+        require_edges(self.edges)
+        require_numbers(self.counts, "counts", (len(self.edges) - 1,), "i")
         m = self._measured
         rows = SearchedRows(m.graph, "min_plus", m.dtype, m.reverse, m.hops, m.limit)
         bounds = CountBounds(self.edges)

@@ -18,6 +18,7 @@ from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
+from kleene.proofs.claim import require_numbers
 from kleene.proofs.paths import Proof
 from kleene.proofs.rows import ProvedRow, verify_rows
 
@@ -118,6 +119,9 @@ class DistanceMeasure(Measure):
         """
         graph, searched = self._measured.rows()
         vertices = np.arange(graph.n)
+        for held, name in ((self.values, self.name), (self.totals, "totals")):
+            require_numbers(held, name, (graph.n,))
+        require_numbers(self.reached, "numbers of vertices", (graph.n,), "i")
         numbers = self._numbers()
         return verify_rows(
             graph, "min_plus", vertices, lambda which: searched.rows(vertices[which]),

@@ -14,6 +14,7 @@ from kleene.graph import Graph
 from kleene.measures.eccentricity_bounds import Known
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
+from kleene.proofs.claim import require_numbers
 from kleene.proofs.paths import Proof, sample_rows
 from kleene.proofs.rows import ProvedRow, verify_rows
 
@@ -98,6 +99,7 @@ class Eccentricity(Measure):
         5
         """
         n = self.graph.n
+        require_numbers(self.values, self.name, (n,))
         chosen = sample_rows(n, self.graph, sample, seed)
         if n:
             chosen = np.union1d(chosen, [self.values.argmax(), self.values.argmin()])

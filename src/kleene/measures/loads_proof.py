@@ -19,6 +19,7 @@ from kleene.backends.reference.loads import plain
 from kleene.backends.task import LoadsAnswer, LoadsTask
 from kleene.engine.work import run_method
 from kleene.errors import VerificationError
+from kleene.proofs.claim import require_numbers
 from kleene.proofs.paths import Proof, choose_rows
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def verify_loads(loads: Loads, sample: int | None, seed: int) -> Proof:
     """Check a whole answer, and some of its origins; raise VerificationError at the first fault."""
     began = time.perf_counter()
     task, graph = loads._task, loads.graph
+    require_numbers(loads.arcs, "flows", (graph.m,))
     _require_conserved(task, LoadsAnswer(loads.arcs, loads._assigned), "the answer")
     origins = np.unique(task.origins)
     # untestable (second 1 to 2): one vertex is always affordable

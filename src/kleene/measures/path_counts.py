@@ -26,6 +26,7 @@ from kleene.graph.forms import adopt
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.measures.measure import Measure
 from kleene.planning.plan import Plan
+from kleene.proofs.claim import require_numbers
 from kleene.proofs.paths import Proof, choose_rows
 from kleene.results.tables import Block
 
@@ -165,6 +166,8 @@ class PathCounts(Measure):
         """
         began = time.perf_counter()
         graph = self.graph.transpose() if self.reverse else self.graph
+        require_numbers(self.values, self.name, (graph.n,))
+        require_numbers(self.distances, "distances", (graph.n,))
         right = _PlainCounts(graph, self._source, self.hops, self._limit)
         unreached = NO_HOPS if self.hops else no_path(self.distances.dtype)
         chosen = choose_rows(graph.n, graph.n, sample, seed)

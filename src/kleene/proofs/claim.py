@@ -10,13 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.semiring import Semiring
-from kleene.errors import GraphError, RequestError
+from kleene.errors import GraphError, RequestError, VerificationError
 from kleene.graph import Graph
 from kleene.planning.ask import Ask
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import searched_facts
 
-__all__ = ["Fail", "PathValues", "check_claim", "check_ids"]
+__all__ = [
+    "Fail",
+    "PathValues",
+    "check_claim",
+    "check_ids",
+    "require_edges",
+    "require_numbers",
+]
 
 Array = NDArray[Any]
 Fail = Callable[[str], NoReturn]
@@ -77,6 +84,22 @@ def check_ids(ids: Array, name: str, n: int, fail: Fail) -> None:
     outside = (ids < 0) | (ids >= n)
     if outside.any():
         fail(f"{name} hold {ids[outside][0]}, which is no vertex")
+
+
+def require_numbers(held: Array, name: str, shape: tuple[int, ...], kinds: str = "ifO") -> None:
+    """Raise VerificationError unless these are so many numbers; counts are of kind ``"i"``."""
+    if held.shape != shape or held.dtype.kind not in kinds:
+        raise VerificationError(
+            f"{name} are {held.dtype} of shape {held.shape}, and should be "
+            f"{'integers' if kinds == 'i' else 'numbers'} of shape {shape}"
+        )
+
+
+def require_edges(edges: Array) -> None:
+    """Raise VerificationError unless these are the edges of bins: numbers that ascend."""
+    require_numbers(edges, "edges", (edges.size,))
+    if not (edges[:-1] < edges[1:]).all():  # NaN neither
+        raise VerificationError("edges of the bins do not ascend")
 
 
 def _check_dtype(claim: PathValues, fail: Fail) -> None:

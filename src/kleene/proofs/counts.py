@@ -51,10 +51,10 @@ class CountBounds:
         """
         if not len(counts):
             return None
-        least, most = self._least[0], self._most[0]
+        (least, *lower), (most, *upper) = self._least.tolist(), self._most.tolist()
         for j, count in enumerate(counts.tolist()):
-            most = min(self._most[j + 1], most + count)
-            least = self._least[j + 1] if some else max(self._least[j + 1], least + count)
+            most = min(upper[j], most + count)
+            least = lower[j] if some else max(lower[j], least + count)
             if count < 0 or least > most:
                 return j
         return None

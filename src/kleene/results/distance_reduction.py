@@ -13,6 +13,7 @@ from kleene.engine.searched_rows import SearchedRows
 from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS, no_path
 from kleene.planning.plan import Plan
+from kleene.proofs.claim import require_edges, require_numbers
 from kleene.proofs.counts import CountBounds, edges_in
 from kleene.proofs.paths import Proof
 from kleene.proofs.rows import ProvedRow, verify_rows
@@ -169,6 +170,7 @@ class DistanceReduction:
         >>> kl.reduce_distances(kl.generate.grid(9, 9)).verify(sample=3).rows
         3
         """
+        self._require_shapes()
         rows = SearchedRows(
             self.graph, "min_plus", self.maxima.dtype, self.reverse, self.hops, self._limit
         )
@@ -177,6 +179,16 @@ class DistanceReduction:
             lambda which: rows.rows(self._sources[which]), self._compare, sample, seed,
             self.reverse, self.hops, self._limit,
         )  # fmt: skip
+
+    def _require_shapes(self) -> None:
+        """Raise VerificationError unless there is a number for each source, and bin."""
+        count = len(self._sources)
+        require_numbers(self.sums, "sums", (count,))
+        require_numbers(self.maxima, "maxima", (count,), "if")
+        require_numbers(self.reached, "numbers of vertices", (count,), "i")
+        if self.histogram is not None and self.edges is not None:
+            require_edges(self.edges)
+            require_numbers(self.histogram, "counts", (count, len(self.edges) - 1), "i")
 
     def _compare(self, row: int, proved: ProvedRow) -> bool:
         """Compare the numbers of a source with those of its row."""
