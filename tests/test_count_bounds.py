@@ -61,6 +61,27 @@ def test_the_source_itself() -> None:
         assert bounds.first_wrong(np.array([1 - int(own), 1, 0])) == 0
 
 
+@pytest.mark.parametrize(
+    ("counts", "some", "rounded"),
+    [
+        ([1, 1, 0], False, False),
+        ([0, 1, 0], False, True),
+        ([1, 0, 1], False, True),
+        ([2, 1, 0], False, True),
+        ([2, 2, 1], False, True),
+        ([0, 0, 0], False, True),
+        ([2, 2, 1], True, False),
+        ([1, 1, 0], True, False),
+        ([0, 2, 1], True, True),
+    ],
+)
+def test_counts_that_rounding_explains(counts: list[int], some: bool, rounded: bool) -> None:
+    """More pairs need no rounding if they may be those of other rows."""
+    bounds = CountBounds(EDGES)
+    bounds.add(row([1.5, 0.95], 0.1), own=False)
+    assert bounds.rounded(np.array(counts), some) == rounded
+
+
 def test_integers_beyond_the_floats() -> None:
     far = 2**60
     g = kl.Graph.from_edges([0, 1], [1, 2], [far, 1])
