@@ -268,12 +268,17 @@ def test_no_count_is_no_number(name: str, field: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["histogram", "sums"])
-@pytest.mark.parametrize("edge", [np.nan, 1e9, np.inf])
-def test_edges_of_bins_ascend(name: str, edge: float) -> None:
+@pytest.mark.parametrize(("at", "edge"), [(0, np.nan), (0, 1e9), (0, np.inf), (-1, np.nan)])
+def test_edges_of_bins_ascend(name: str, at: int, edge: float) -> None:
     answer = MEASURES[name][0](_graph("float64"))
-    answer.edges = answer.edges.astype(float)
-    answer.edges[0] = edge
-    with pytest.raises(VerificationError, match="edges of the bins do not ascend"):
+    right = answer.edges.astype(float)
+    for wrong in (edge, right[1] if at == 0 else right[-2]):  # equal edges do not ascend either
+        answer.edges = right.copy()
+        answer.edges[at] = wrong
+        with pytest.raises(VerificationError, match="edges of the bins do not ascend"):
+            answer.verify()
+    answer.edges = right[None]
+    with pytest.raises(VerificationError, match="edges are float64 of shape"):
         answer.verify()
 
 

@@ -95,6 +95,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     ),
     "measures/betweenness.py": (
         "test_measure_boundaries.py", "test_betweenness*.py", "test_measure_proofs.py",
+        "test_verify_no_path.py",
     ),
     "measures/distance_histogram.py": (
         "test_measure_boundaries.py", "test_distance_measures.py", "test_measure_proofs.py",
@@ -110,6 +111,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     ),
     "measures/loads_proof.py": (
         "test_proof_boundaries.py", "test_loads_proof.py", "test_loads.py",
+        "test_verify_no_path.py",
     ),
     "measures/path_counts.py": (
         "test_proof_boundaries.py", "test_path_counts.py", "test_measure_proofs.py",
