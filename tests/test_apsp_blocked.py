@@ -23,7 +23,7 @@ from kleene.registry import Method, methods
 ROWS = [
     row
     for row in methods("apsp", "emulated")
-    if row.entry.startswith("kleene.backends.cuda.apsp_")
+    if row.entry.startswith(("kleene.backends.cuda.classic.", "kleene.backends.cuda.closure.naive"))
     and row.name != "batched"  # which takes no blocks
 ]
 SIZED = [row for row in ROWS if "block" in row.options]

@@ -106,7 +106,7 @@ def test_calls_at_the_same_time_have_searches_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     g, seen, start = placed(), [], threading.Barrier(3)
-    run = kl.backends.cuda.bfs_direction._Search.run
+    run = kl.backends.cuda.bfs.direction._Search.run
 
     def slow(self: BfsSearch, source: int, limit: int) -> Any:
         seen.append(self)
@@ -115,7 +115,7 @@ def test_calls_at_the_same_time_have_searches_of_their_own(
             return run(self, source, limit)
 
     lock = threading.Lock()
-    monkeypatch.setattr(kl.backends.cuda.bfs_direction._Search, "run", slow)
+    monkeypatch.setattr(kl.backends.cuda.bfs.direction._Search, "run", slow)
     found: dict[int, kl.Result] = {}
 
     def call(v: int) -> None:
@@ -217,14 +217,14 @@ def test_they_give_way_to_calls_that_need_the_memory(monkeypatch: pytest.MonkeyP
 def test_a_search_that_fails_tells_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its memory is given back, and the next call is right."""
     g = placed()
-    run = kl.backends.cuda.bfs_direction._Search.run
+    run = kl.backends.cuda.bfs.direction._Search.run
 
     def fail(self: BfsSearch, source: int, limit: int) -> Any:
         run(self, source, limit)
         raise RuntimeError("a mistake")
 
     with monkeypatch.context() as patch:
-        patch.setattr(kl.backends.cuda.bfs_direction._Search, "run", fail)
+        patch.setattr(kl.backends.cuda.bfs.direction._Search, "run", fail)
         with pytest.raises(RuntimeError, match="a mistake"):
             kl.bfs(g, 0, device="emulated")
     assert g.placed.idle_bytes == 0
