@@ -29,8 +29,8 @@ import kleene as kl
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.variants import VARIANTS
 from kleene.calls.programs import device_facts
-from kleene.cli.lab_progress import RunProgress
-from kleene.cli.lab_run import chosen
+from kleene.cli.commands.lab import chosen
+from kleene.cli.commands.lab_progress import RunProgress
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.machine import one_line
 from kleene_lab.harness.runner import Runner

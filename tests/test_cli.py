@@ -13,10 +13,10 @@ import typer
 from cli_runner import TOWNS, document, kleene
 
 import kleene as kl
-from kleene.cli.demo import tour
+from kleene.cli.commands.demo import tour
 from kleene.cli.main import app
-from kleene.cli.pairs import list_pairs, pairs_of_result
 from kleene.cli.summaries import distance_summary
+from kleene.cli.tables import list_pairs, pairs_of_result
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
 from kleene.cli import completion
+from kleene.cli.commands.measures import MEASURES
 from kleene.cli.main import app
-from kleene.cli.measure_names import MEASURES
 
 SCRIPT = "import sys, _kleene_cli; sys.argv[0] = 'kleene'; _kleene_cli.main()"
 
@@ -67,7 +67,7 @@ def names(problem: str, device: str | None = None) -> set[str]:
         ("kleene lab run apsp-by-si", {"apsp-by-size"}),
         ("kleene lab run --suite pe", {"peers"}),
         ("kleene sssp g.gr --no-p", {"--no-predecessors"}),
-        ("kleene measure ", set(MEASURES)),
+        ("kleene measure g.gr ", set(MEASURES)),
         ("kleene measure betweenness g.gr --method ", names("betweenness") | {"auto"}),
         ("kleene measure diameter g.gr --unreachable ", {"error", "ignore"}),
     ],

@@ -12,7 +12,7 @@ import pytest
 from cli_runner import TOWNS, document, kleene, lines
 
 import kleene as kl
-from kleene.cli.measure_names import MEASURES
+from kleene.cli.commands.measures import MEASURES
 from kleene.errors import VerificationError
 from kleene.measures.betweenness import Betweenness
 
@@ -225,15 +225,15 @@ def test_a_prepared_graph(grid: Path, tmp_path: Path) -> None:
         (["closeness", "--normalized"], "closeness has no --normalized"),
         (["betweenness", "--confidence", "0.8"], "--confidence is the probability of --error"),
         (["betweenness", "--reverse"], "betweenness has no --reverse"),
-        (["diameter", "--sample", "3", "--raw"], "diameter has no --raw and no --sample"),
+        (["diameter", "--sample", "3", "--raw"], "diameter has no --raw and no --samples"),
         (["diameter", "--out", "d.csv"], "diameter is one number: there is no table for --out"),
         (["wiener", "--top", "3"], "wiener is one number: there is no table for --top"),
         (["betweenness", "--out", "d.txt"], "a table is saved as"),
         (["betweenness", "--error", "2"], "error must be a number between 0 and 1"),
-        (["betweenness", "--error", "0.1", "--sample", "3"], "leave out --sample"),
-        (["betweenness", "--sample", "3", "-s", "ann"], "either --source or --sample, not both"),
-        (["closeness", "--sample", "3", "-s", "ann"], "either --source or --sample, not both"),
-        (["path-counts"], "path-counts needs one source: kleene measure path-counts GRAPH SOURCE"),
+        (["betweenness", "--error", "0.1", "--sample", "3"], "leave out --samples"),
+        (["betweenness", "--sample", "3", "-s", "ann"], "either --sources or --samples, not both"),
+        (["closeness", "--sample", "3", "-s", "ann"], "either --sources or --samples, not both"),
+        (["path-counts"], "path-counts needs one source: kleene measure GRAPH path-counts SOURCE"),
         (["betweenness", "-s", "nowhere"], "no vertex 'nowhere'"),
         (["betweenness", "--method", "xyz"], "no method 'xyz'"),
         (["diameter"], "or take the largest component: kleene components --strong --largest FILE"),

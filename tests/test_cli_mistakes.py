@@ -13,7 +13,7 @@ import pytest
 from cli_runner import TOWNS, kleene
 
 import kleene as kl
-from kleene.cli.convert import write_and_show
+from kleene.cli.commands.graphs import write_and_show
 from kleene.cli.options import Output
 from kleene.system.machine import Machine
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (2, "no problem 'tsp'", "explain towns.csv tsp"),
         (2, "no semiring", "closure towns.csv --semiring magic"),
         (2, "no vertex '999999999999", f"sssp towns.csv -s {'9' * 5000}"),
-        (2, "no vertex '-'", "sssp large.npz -s -"),
+        (3, "<stdin>: found no rows", "sssp large.npz -s -"),
         (2, "no vertex '--1'", "sssp large.npz -s --1"),
         (2, "no vertex '\u0663'", "sssp large.npz -s \u0663"),
         (2, "no vertex 9999999999999999999", "sssp large.npz -s 9999999999999999999"),

@@ -165,7 +165,7 @@ def test_paths_of_pairs_as_geojson(grid: Path, tmp_path: Path) -> None:
     assert json.loads(out.read_text())["features"][0]["properties"]["source"] == 24
     failed = kleene("sssp", grid, 0, "-o", out)
     assert failed.exit_code == 2
-    assert "name their ends by --target or --pairs" in failed.stderr
+    assert "name their ends by --targets or --pairs" in failed.stderr
 
 
 def test_no_file_without_a_path(towns: Path, tmp_path: Path) -> None:

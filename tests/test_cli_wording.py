@@ -12,17 +12,18 @@ import pytest
 import typer
 
 import kleene as kl
+from kleene.cli.errors import _WORDS, in_options, use_options
 from kleene.cli.main import app
-from kleene.cli.wording import _WORDS, in_options, use_options
 from kleene.errors import Code, Text
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+PROGRAM: Any = typer.main.get_command(app)
+COMMANDS = {name: PROGRAM.get_command(None, name) for name in PROGRAM.list_commands(None)}
 
 
 @pytest.mark.parametrize(
     ("command", "library", "expected"),
     [
-        ("apsp", Text(Code("sources=[...]"), " for some rows"), "--source VERTEX for some rows"),
+        ("apsp", Text(Code("sources=[...]"), " for some rows"), "--sources VERTEX for some rows"),
         ("apsp", Text("or ", Code("out='d.npy'"), " to keep"), "or --out d.npy to keep"),
         ("sssp", Text("use ", Code('device="cpu"'), "."), "use --device cpu."),
         ("sssp", Code("dtype='float64'"), "--dtype float64"),
@@ -63,7 +64,7 @@ def advised(command: str) -> str:
 
 def test_memory_advice_names_what_the_command_has() -> None:
     assert advised("apsp") == (
-        "needs 3 GiB; what makes it fit: --source VERTEX for some of the rows, or --out d.npy, or "
+        "needs 3 GiB; what makes it fit: --sources VERTEX for some of the rows, or --out d.npy, or "
         "--no-predecessors"
     )
     assert advised("path") == "needs 3 GiB; what makes it fit: --out d.npy"
@@ -118,13 +119,22 @@ SOURCES = [
     for file in sorted(Path(kl.__file__).parent.rglob("*.py"))
     if file.relative_to(Path(kl.__file__).parent).parts[0] not in ("cli", "interop")
 ]
+
+
+def children(command: Any) -> list[Any]:
+    """Return the commands of a group, but for generators, whose options are their own."""
+    group = hasattr(command, "list_commands") and command.name != "generate"
+    names = command.list_commands(None) if group else ()
+    return [command.get_command(None, name) for name in names]
+
+
 OPTIONS = {
-    option.name
+    name.removeprefix("--").replace("-", "_")
     for command in COMMANDS.values()
-    for each in (command, *getattr(command, "commands", {}).values())
+    for each in (command, *children(command))
     for option in each.params
-    if option.param_type_name == "option"
-} | {"sources", "targets", "limits"}
+    for name in option.opts
+}
 
 
 def text_of(node: ast.AST) -> str:

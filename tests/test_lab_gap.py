@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lab_samples import unhurried
 
-from kleene.cli.lab_run import chosen
+from kleene.cli.commands.lab import chosen
 from kleene_lab.experiments import EXPERIMENTS
 from kleene_lab.harness import record as records
 from kleene_lab.harness.environment import Environment

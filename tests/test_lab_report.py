@@ -199,7 +199,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_only_the_report_imports_charts() -> None:
     program = (
-        "import sys, kleene.cli.lab, kleene.cli.lab_progress, kleene_lab.harness.runner, "
+        "import sys, kleene.cli.commands.lab_progress, kleene_lab.harness.runner, "
         "kleene_lab.report.compare, kleene_lab.experiments, kleene_lab.report\n"
         "assert not {'altair', 'vl_convert'} & set(sys.modules)"
     )

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import kleene as kl
-from kleene.cli import lab_run
+from kleene.cli.commands import lab as lab_run
 from kleene.cli.main import app
 from kleene_lab import experiments
 from kleene_lab.harness import measure as harness

@@ -186,16 +186,14 @@ def test_the_lab_is_imported_by_its_commands_only() -> None:
         if "kleene_lab" in file.read_text(encoding="utf-8")
     }
     assert named == {
-        "cli/completion.py", "cli/lab_compare.py", "cli/lab_list.py", "cli/lab_progress.py",
-        "cli/lab_report.py", "cli/lab_run.py",
+        "cli/completion.py", "cli/commands/lab.py", "cli/commands/lab_progress.py",
     }  # fmt: skip
 
 
 def test_the_lab_is_imported_when_its_commands_run() -> None:
     program = (
-        "import sys, kleene, kleene.cli.main, kleene.cli.completion, kleene.cli.lab\n"
-        "assert 'kleene_lab' not in sys.modules\n"
-        "import kleene.cli.lab_run, kleene.cli.lab_compare, kleene.cli.lab_report\n"
+        "import sys, kleene, kleene.cli.main, kleene.cli.completion\n"
+        "import kleene.cli.commands.lab\n"
         "assert 'kleene_lab' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -220,13 +218,13 @@ def top_names(file: Path) -> list[tuple[str, str]]:
 
 def test_commands_import_names_from_where_they_are_defined() -> None:
     passed_on = {
-        (".".join(("kleene", "cli", file.stem)), name)
-        for file in (ROOT / "cli").glob("*.py")
+        (".".join(("kleene", *file.relative_to(ROOT).with_suffix("").parts)), name)
+        for file in (ROOT / "cli").rglob("*.py")
         for _, name in top_names(file)
     }
     found = [
         f"{file.name}: {name} from {module}"
-        for file in (ROOT / "cli").glob("*.py")
+        for file in (ROOT / "cli").rglob("*.py")
         for module, name in top_names(file)
         if (module, name) in passed_on
     ]
@@ -441,8 +439,8 @@ ON_THEIR_OWN = {
         "results/saved.py": "whether a file names a method that there is",
     },
     "times": {
-        "cli/by_ranks.py": "ranks of MPI have a clock of their own",
-        "cli/demo.py": "a demonstration, as a user would write it",
+        "cli/ranks.py": "ranks of MPI have a clock of their own",
+        "cli/commands/demo.py": "a demonstration, as a user would write it",
         "clusters/dask/client.py": "waits for workers that are gone",
         "clusters/dask/runner.py": "pieces follow from the seconds of others",
         "clusters/dask/tiles.py": "waits for workers; checkpoints by the clock",
@@ -458,10 +456,9 @@ ON_THEIR_OWN = {
         "proofs/rows.py": "a proof says how long it took",
     },
     "reports": {
-        "cli/convert.py": "writes a file: no call",
-        "cli/generate.py": "generates a graph: no call",
+        "cli/commands/graphs.py": "generates or writes a graph: no call",
+        "cli/commands/stores.py": "proves a store: no call",
         "cli/options.py": "reads a file: no call",
-        "cli/store_verify.py": "proves a store: no call",
     },
 }
 

@@ -8,9 +8,9 @@ import pytest
 from cli_runner import kleene
 from typer.main import get_command
 
-from kleene.cli import by_ranks
+from kleene.cli import ranks as by_ranks
 from kleene.cli.main import app
-from kleene.cli.under_mpiexec import SEARCHES
+from kleene.cli.ranks import SEARCHES
 from kleene.clusters.mpi.launch import launched_rank, launched_ranks
 from kleene.distributed import Communicator
 
@@ -49,7 +49,7 @@ def test_the_environment(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["0", "--target", "1"], "--target does not work under mpiexec"),
+        (["0", "--target", "1"], "--targets does not work under mpiexec"),
         (["0", "--limit", "0"], "--limit does not work"),
         (["0", "--reverse"], "--reverse does not work"),
         (["0", "--method", "queue"], "--method does not work"),
@@ -81,14 +81,16 @@ def test_every_option_works_or_is_refused(problem: str, monkeypatch: pytest.Monk
     start_as_rank(0, monkeypatch)
     group: Any = get_command(app)
     work = set()
-    for option in (p for p in group.commands[problem].params if p.param_type_name == "option"):
+    for option in (
+        p for p in group.get_command(None, problem).params if p.param_type_name == "option"
+    ):
         name, value = option.opts[0], [] if option.is_flag else ["7"]
         result = kleene(problem, "no such file", "0", name, *value)
         if f"{name} does not work under mpiexec" not in result.stderr:
             work.add(name)
     assert work == {
         *("--format", "--directed", "--weighted", "--weight", "--columns", "--separator"),
-        *("--header", "--unlabelled", "--source", "--out", "--resume", "--verify"),
+        *("--header", "--unlabelled", "--sources", "--out", "--resume", "--verify"),
         *("--predecessors", "--json", "--quiet"),
         *(["--dtype"] if problem == "sssp" else []),
     }

@@ -4,59 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kleene.errors import Code
 
-__all__ = ["Cluster"]
+__all__ = ["on_cluster"]
 
-_PANEL = "Where to compute"
 _ALL_LOST = "30s"  # after which work without any process is given up
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """The Dask cluster."""
+@contextmanager
+def on_cluster(on: str | None, workers: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the keyword of the call, if a cluster is asked for; end what was started here."""
+    from kleene.errors import RequestError, reworded
 
-    on: Annotated[
-        str | None,
-        Option(
-            "--on",
-            metavar="ADDRESS",
-            help="Compute on a Dask cluster, by the address of its scheduler (tcp://...).",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    workers: Annotated[
-        int | None,
-        Option(
-            "--workers",
-            metavar="N",
-            min=1,
-            help="Compute in N processes of this machine, which share its cores.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-
-    @contextmanager
-    def keywords(self) -> Iterator[dict[str, Any]]:
-        """Yield the keyword of the call, if a cluster is asked for; end what was started here."""
-        from kleene.errors import RequestError, reworded
-
-        if self.on is not None and self.workers is not None:
-            raise RequestError("--on names a cluster and --workers starts one; give one of them")
-        if self.workers is None:
-            yield {} if self.on is None else {"on": self.on}
-            return
-        with _local_client(self.workers) as client:
-            try:
-                yield {"on": client}
-            except RequestError as error:  # it names the keyword of the call
-                raise RequestError(reworded(error, _started_here)) from None
+    if on is not None and workers is not None:
+        raise RequestError("--on names a cluster and --workers starts one; give one of them")
+    if workers is None:
+        yield {} if on is None else {"on": on}
+        return
+    with _local_client(workers) as client:
+        try:
+            yield {"on": client}
+        except RequestError as error:  # it names the keyword of the call
+            raise RequestError(reworded(error, _started_here)) from None
 
 
 def _started_here(code: Code) -> Code:

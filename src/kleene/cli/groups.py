@@ -1,18 +1,23 @@
-"""Commands and groups of commands whose help has sections, and whose errors name options.
+"""Commands and groups of commands: made when they are needed, with help in sections.
 
-A section is the ``rich_help_panel`` of an option or command; the help itself is plain text.
+A group knows the names of its commands and how to find their functions; a command, with its
+options, is made when it runs or shows its help. A section is the ``rich_help_panel`` of an option.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
-from kleene.cli.exit_codes import warnings_in_one_line
-from kleene.cli.wording import in_options, use_options
+from kleene.cli.errors import EPILOG, in_options, use_options, warnings_in_one_line
+from kleene.cli.options import flat
 
-__all__ = ["Command", "CommandGroup"]
+__all__ = ["Command", "CommandGroup", "made"]
 
 
 class Command(TyperCommand):
@@ -25,16 +30,25 @@ class Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
             if parameter.param_type_name == "argument":
                 described: Any = parameter
                 sections["Arguments"].append((_usage(parameter), described.help or ""))
-            elif record is not None:
+                continue
+            record = _without_aliases(parameter).get_help_record(ctx)
+            if record is not None:
                 title = getattr(parameter, "rich_help_panel", None) or "Options"
                 sections.setdefault(title, []).append(record)
         help_option = sections["Options"].pop()
         sections[next(reversed(sections))].append(help_option)
         _write(formatter, sections)
+
+
+def _without_aliases(option: Any) -> Any:
+    """Return an option with the first of its long names only: others are of former versions."""
+    long = [name for name in option.opts if name.startswith("--")]
+    shown = copy(option)
+    shown.opts = [name for name in option.opts if name not in long[1:]]
+    return shown
 
 
 def _usage(argument: Any) -> str:
@@ -44,21 +58,63 @@ def _usage(argument: Any) -> str:
     return f"{name}..." if argument.nargs == -1 else str(name)
 
 
+def made(name: str, function: Callable[..., None], kind: type[TyperCommand] = Command) -> Any:
+    """Return the command for a function that is marked by ``options.command``."""
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(name, cls=kind, epilog=EPILOG)(flat(function))
+    return typer.main.get_command(app)
+
+
 class CommandGroup(TyperGroup):
-    """Commands in sections, in the order in which they were added."""
+    """Commands in sections, in the order in which they were added.
+
+    Parameters
+    ----------
+    functions : function
+        Returns the functions of the commands in each section, by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        functions: Callable[[], Mapping[str, Mapping[str, Any]]] | None = None,
+        **attributes: Any,
+    ) -> None:
+        super().__init__(**{"rich_markup_mode": None, "no_args_is_help": True} | attributes)
+        self._functions = functions
+
+    def sections(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the functions of commands, and groups, in each section by name."""
+        return {} if self._functions is None else self._functions()
+
+    def find(self, name: str) -> Any:
+        """Return the function of a command, a group, or None."""
+        return next((own[name] for own in self.sections().values() if name in own), None)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(self.commands)
+        return [name for own in self.sections().values() for name in own]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            found = self.find(cmd_name)
+            if found is None:
+                return None
+            known = isinstance(found, TyperGroup)
+            self.commands[cmd_name] = found if known else self.make(cmd_name, found)
+        return self.commands[cmd_name]
+
+    def make(self, name: str, function: Callable[..., None]) -> Any:
+        """Return the command for a function."""
+        return made(name, function)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {}
-        names = self.list_commands(ctx)
-        for name in names:
-            command: Any = self.get_command(ctx, name)
-            title = getattr(command, "rich_help_panel", None)
-            title = title if isinstance(title, str) else "Commands"
-            sections.setdefault(title, []).append((name, command.get_short_help_str(300)))
-        _write(formatter, sections)
+        _write(
+            formatter,
+            {
+                title: [(name, _summary(found)) for name, found in own.items()]
+                for title, own in self.sections().items()
+            },
+        )
 
     def invoke(self, ctx: Any) -> Any:
         def reworded(message: Any) -> str:
@@ -75,7 +131,13 @@ class CommandGroup(TyperGroup):
             raise
 
 
-def _write(formatter: Any, sections: dict[str, list[tuple[str, str]]]) -> None:
+def _summary(found: Any) -> str:
+    """Return one line about a command or a group."""
+    doc = found.help if isinstance(found, TyperGroup) else inspect.getdoc(found)
+    return (doc or "").partition("\n")[0]
+
+
+def _write(formatter: Any, sections: Mapping[str, list[tuple[str, str]]]) -> None:
     """Write sections, with their second columns aligned."""
     first = max((len(row[0]) for rows in sections.values() for row in rows), default=0)
     for title, rows in sections.items():

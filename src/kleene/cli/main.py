@@ -5,45 +5,57 @@ Only what ``--help`` needs is imported here; each command imports the rest when 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.apsp import apsp
-from kleene.cli.bfs import bfs
-from kleene.cli.closure import closure
-from kleene.cli.components import components
-from kleene.cli.convert import convert
-from kleene.cli.demo import demo
-from kleene.cli.doctor import doctor
-from kleene.cli.draw import draw
-from kleene.cli.exit_codes import EPILOG, exit_on_error, stop_on_signals
-from kleene.cli.explain import explain
-from kleene.cli.generate import GeneratorCommands
-from kleene.cli.groups import Command, CommandGroup
-from kleene.cli.info import info
-from kleene.cli.isochrones import isochrones
-from kleene.cli.k_shortest import k_shortest
-from kleene.cli.lab import app as lab
-from kleene.cli.loads import loads
-from kleene.cli.matrix import matrix
-from kleene.cli.measure import measure
-from kleene.cli.methods import methods
-from kleene.cli.nearest import nearest
+from kleene.cli.errors import EPILOG, exit_on_error, stop_on_signals
+from kleene.cli.groups import CommandGroup, made
 from kleene.cli.output import escape_unencodable
-from kleene.cli.path import path
-from kleene.cli.prepare import prepare
-from kleene.cli.sssp import sssp
-from kleene.cli.store import app as store
-from kleene.cli.under_mpiexec import SEARCHES, SearchCommand, refuse_under_mpiexec, run_app
-from kleene.cli.verify import verify
-from kleene.cli.within import within
+from kleene.cli.ranks import SEARCHES, SearchCommand, refuse_under_mpiexec, run_app
 
 __all__ = ["app", "main"]
+
+#: The commands of each section, and the modules that have them.
+_SECTIONS = {
+    "Paths": {
+        **dict.fromkeys(("bfs", "sssp", "apsp"), "paths"),
+        "matrix": "pairs", "closure": "paths", "path": "pairs", "k-shortest": "pairs",
+    },
+    "Reach": {
+        **dict.fromkeys(("nearest", "within", "isochrones"), "near"), "components": "components",
+    },
+    "Measures": {"measure": "measures", "loads": "measures"},
+    "Graphs": {
+        "info": "graphs", "prepare": "prepare", "convert": "graphs", "draw": "draw",
+        "generate": "graphs",
+    },
+    "Results and machine": {
+        "verify": "stores", "methods": "explain", "explain": "explain", "doctor": "doctor",
+        "demo": "demo", "store": "stores", "lab": "lab",
+    },
+}  # fmt: skip
 
 
 class Commands(CommandGroup):
     """All commands; errors become messages and exit codes."""
+
+    def sections(self) -> Mapping[str, Mapping[str, Any]]:
+        return {title: {name: self.find(name) for name in own} for title, own in _SECTIONS.items()}
+
+    def find(self, name: str) -> Any:
+        module = next((own[name] for own in _SECTIONS.values() if name in own), None)
+        if module is None:
+            return None
+        return getattr(import_module(f"kleene.cli.commands.{module}"), name.replace("-", "_"))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for own in _SECTIONS.values() for name in own]
+
+    def make(self, name: str, function: Any) -> Any:
+        return made(name, function, *([SearchCommand] if name in SEARCHES else []))
 
     def invoke(self, ctx: Any) -> Any:
         with exit_on_error(), stop_on_signals():
@@ -58,32 +70,6 @@ app = typer.Typer(
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_GRAPHS = "Graphs"
-_SECTIONS = {
-    "Paths": (bfs, sssp, apsp, matrix, closure, path, k_shortest),
-    "Reach": (nearest, within, isochrones, components),
-    "Measures": (measure, loads),
-    _GRAPHS: (info, prepare, convert, draw),
-    "Results and machine": (verify, methods, explain, doctor, demo),
-}
-for section, functions in _SECTIONS.items():
-    for function in functions:
-        name = function.__name__.replace("_", "-")
-        kind = SearchCommand if name in SEARCHES else Command
-        app.command(name, cls=kind, epilog=EPILOG, rich_help_panel=section)(function)
-app.add_typer(
-    typer.Typer(
-        cls=GeneratorCommands,
-        rich_markup_mode=None,
-        no_args_is_help=True,
-        help="Generate a graph and write it to a file.",
-    ),
-    name="generate",
-    rich_help_panel=_GRAPHS,
-)
-app.add_typer(store, name="store", rich_help_panel="Results and machine")
-app.add_typer(lab, name="lab", rich_help_panel="Results and machine")
 
 
 def _print_version(wanted: bool) -> None:
@@ -109,7 +95,7 @@ def _kleene(
     A graph is a file (CSV and other edge lists, .gr, .mtx, METIS, GraphML, GML, TNTP, GAP, .npz,
     .npy, Parquet; also gzip), one that `kleene prepare` wrote (.kp), or - for standard input. A
     vertex is given by its label, which is the name or number that the file gives it; without
-    labels, by its position from 0. Every command has --json.
+    labels, by its position from 0. Every command has --json, and -o - for standard output.
     """
     refuse_under_mpiexec(ctx.invoked_subcommand)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from io import TextIOWrapper
 from itertools import chain, repeat
@@ -26,6 +27,7 @@ __all__ = [
     "print_json",
     "seconds",
     "table",
+    "write_rows",
 ]
 
 
@@ -77,6 +79,23 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def write_rows(blocks: Iterable[Mapping[str, Any]], as_json: bool) -> None:
+    """Write a table, which comes in blocks of columns, as CSV or as a JSON object on each line."""
+    import numpy as np
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    for number, block in enumerate(blocks):
+        if number == 0 and not as_json:
+            writer.writerow(block)
+        columns = (np.ma.asarray(column).tolist() for column in block.values())
+        for row in zip(*columns, strict=True):
+            if as_json:
+                record = _plain(dict(zip(block, row, strict=True)))
+                sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+            else:
+                writer.writerow(row)
 
 
 # ---- text ---------------------------------------------------------------------------------------

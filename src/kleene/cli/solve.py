@@ -1,4 +1,4 @@
-"""Common code of the four problem commands: read, solve, verify, save, print."""
+"""Common code of bfs, sssp, apsp and closure: read, solve, verify, save, print."""
 
 from __future__ import annotations
 
@@ -8,101 +8,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Option
 
-from kleene.cli.cluster import Cluster
-from kleene.cli.geojson import is_geojson, write_geojson
-from kleene.cli.options import Input, Method, Output, Predecessors, Reverse
-from kleene.cli.pairs import PAGE, list_pairs, pairs_of_result, show_pairs
-from kleene.cli.prepare import note_search
-from kleene.cli.summaries import Summary, result_fields, show_result
-from kleene.cli.turns import Turns
-from kleene.cli.vertex_files import read_pairs
-from kleene.cli.vertices import parse_vertices
+from kleene.cli.options import Call, Input, Output, Top, Verify
+from kleene.cli.summaries import Summary, note_search, result_fields, show_result
+from kleene.cli.tables import (
+    PAGE,
+    is_geojson,
+    list_pairs,
+    pairs_of_result,
+    save_table,
+    show_pairs,
+    write_geojson,
+)
+from kleene.cli.vertices import parse_vertex, read_table
 
 if TYPE_CHECKING:
     from kleene import Graph, Result
     from kleene.proofs.paths import Proof
 
-__all__ = [
-    "Endpoints",
-    "ResultOptions",
-    "SearchEndpoints",
-    "Solution",
-    "SourceVertices",
-    "check_store",
-    "solve",
-]
-
-
-@dataclass(frozen=True)
-class SourceVertices:
-    """Sources, as arguments or by option."""
-
-    sources: Annotated[
-        list[str] | None,
-        Argument(metavar="SOURCE", help="The sources; or give them by --source."),
-    ] = None
-    source: Annotated[
-        list[str] | None,
-        Option(
-            "--source",
-            "-s",
-            metavar="VERTEX",
-            help="A source; repeat the option, or separate with commas.",
-        ),
-    ] = None
-
-    def given_sources(self, graph: Graph) -> list[Any] | None:
-        """Return the sources in the order in which they were given, None for all vertices."""
-        return parse_vertices(graph, [*(self.sources or ()), *(self.source or ())])
-
-
-@dataclass(frozen=True)
-class Endpoints(SourceVertices):
-    """Sources and targets."""
-
-    target: Annotated[
-        list[str] | None,
-        Option(
-            "--target",
-            "-t",
-            metavar="VERTEX",
-            help="A target, like --source; all vertices by default.",
-        ),
-    ] = None
-
-    def keywords(self, graph: Graph) -> dict[str, Any]:
-        """Return the keywords of the call."""
-        found = {
-            "sources": self.given_sources(graph),
-            "targets": parse_vertices(graph, self.target),
-        }
-        return {name: value for name, value in found.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class SearchEndpoints(Endpoints):
-    """Sources and targets, or pairs of them, in either direction."""
-
-    pairs: Annotated[
-        str | None,
-        Option("--pairs", metavar="FILE", help="A table of origins and destinations, two columns."),
-    ] = None
-    reverse: Reverse = False
-
-    def keywords(self, graph: Graph) -> dict[str, Any]:
-        """Return the keywords of the call."""
-        from kleene.errors import RequestError
-
-        found = super().keywords(graph)
-        if self.pairs is not None:
-            if found:
-                raise RequestError("--pairs gives both ends; omit sources and targets")
-            found["pairs"] = read_pairs(graph, self.pairs)
-        if self.reverse:
-            found["reverse"] = True
-        return found
+__all__ = ["ResultOptions", "Solution", "Turns", "check_store", "solve"]
 
 
 @dataclass(frozen=True)
@@ -116,18 +41,51 @@ class ResultOptions:
             "-o",
             metavar="FILE",
             help="Save the result (.npz, .npy, .zarr), the pairs (.csv, .tsv, .parquet, .json), or "
-            "the paths (.geojson).",
+            "the paths (.geojson); - for pairs on standard output.",
         ),
     ] = None
     resume: Annotated[
         bool, Option("--resume", help="Continue the .zarr or .npy of an earlier run, or reuse it.")
     ] = False
-    verify: Annotated[bool, Option("--verify", help="Verify the result.")] = False
-    predecessors: Predecessors = None
-    top: Annotated[
-        int | None,
-        Option("--top", metavar="N", min=0, help="List the N nearest targets of each source."),
+    verify: Verify = False
+    top: Top = None
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Turns that are forbidden or take time."""
+
+    turns: Annotated[
+        str | None,
+        Option(
+            "--turns",
+            metavar="FILE",
+            help="A table of turns: from, via, to, and a delay unless they are forbidden.",
+        ),
     ] = None
+    u_turns: Annotated[
+        str | None,
+        Option("--u-turns", metavar="DELAY", help="The delay of u-turns, or `forbidden`."),
+    ] = None
+
+    missing: Annotated[
+        str,
+        Option(
+            "--missing", metavar="WHAT", help="Turns that are not in the graph: error or ignore."
+        ),
+    ] = "error"
+
+    def search(self, graph: Graph, problem: str) -> Callable[..., Result] | None:
+        """Return the call that solves the problem with turns; None without turns."""
+        import kleene as kl
+
+        if self.turns is None and self.u_turns is None:
+            return None
+        table = None if self.turns is None else _read_turns(graph, self.turns)
+        missing: Any = self.missing
+        turns = kl.TurnGraph(graph, table, u_turns=_delay(self.u_turns), missing=missing)
+        call: Callable[..., Result] = getattr(turns, problem)
+        return call
 
 
 @dataclass(frozen=True)
@@ -176,13 +134,10 @@ class Solution:
 def solve(
     problem: str,
     graph: Input,
-    ends: Endpoints,
-    method: Method,
+    call: Call,
     result_options: ResultOptions,
     output: Output,
     turns: Turns | None = None,
-    cluster: Cluster | None = None,
-    **keywords: Any,
 ) -> Solution:
     """Read the graph, solve the problem, then verify and save the result as requested."""
     import kleene as kl
@@ -193,42 +148,39 @@ def solve(
     if result_options.resume and out is None:
         raise RequestError("--resume continues a file: name it by --out")
     stored = out is not None and check_store(out, result_options.resume)
-    if out is not None and not is_geojson(out) and not stored:
-        check_suffix(out)
-    read, answering = graph.open(method.threads)
-    given = ends.keywords(read)
+    routes = out is not None and is_geojson(out)
+    if out not in (None, "-") and not routes and not stored:
+        check_suffix(str(out))
+    read, answering = graph.open(call.threads)
+    given = call.keywords(read)
     named = "sources" in given or "pairs" in given
     single = problem in ("bfs", "sssp")
     if single and not named:
         raise RequestError(f"{problem} needs a source: kleene {problem} {graph.file} SOURCE")
-    if out is not None and is_geojson(out):
-        if not given.keys() & {"targets", "pairs"}:
-            raise RequestError(".geojson saves paths: name their ends by --target or --pairs")
-        if result_options.predecessors is False:
-            raise RequestError(".geojson saves paths: omit --no-predecessors")
+    if routes and not given.keys() & {"targets", "pairs"}:
+        raise RequestError(".geojson saves paths: name their ends by --targets or --pairs")
+    if routes and given.get("predecessors") is False:
+        raise RequestError(".geojson saves paths: omit --no-predecessors")
     if single and len(given.get("sources", ())) == 1:
         given["source"] = given.pop("sources")[0]
     at_once = "pairs" in given or given.keys() >= {"source", "targets"}  # a list, not a matrix
     streamed = stored and (not at_once or Path(str(out)).suffix == ".zarr")
     if streamed:  # written row by row, so it may be larger than memory
-        keywords["out"] = out
+        given["out"] = out
     elif result_options.resume:
         raise RequestError(f"--resume continues a matrix, and {out} holds a list: omit --resume")
-    if result_options.predecessors is not None:
-        keywords["predecessors"] = result_options.predecessors
     search = None if turns is None else turns.search(read, problem)
-    if search is not None and cluster != Cluster():
+    if search is not None and not call.here:
         raise RequestError("turns are searched in this process: omit --on and --workers")
     searched = note_search(answering) if search is None and problem in ("sssp", "apsp") else None
     if search is None:
         search = partial(getattr(kl, problem), read if problem == "bfs" else answering)
-    with (cluster or Cluster()).keywords() as on:
-        result = search(progress=not output.quiet, **method.keywords(), **given, **keywords, **on)
+    result = call.run(search, progress=not output.quiet, **given)
     proof = result.verify() if result_options.verify else None
-    if out is not None and is_geojson(out):
+    if out is not None and routes:
         write_geojson(_routes(result), out)
     elif out is not None and not streamed:
-        result.save(out)
+        output = save_table(result, out, output)
     return Solution(result, proof, named, result_options, output, searched)
 
 
@@ -270,3 +222,33 @@ def _routes(result: Result) -> dict[str, Any]:
         found = [result.routes(source=source) for source in result.sources.tolist()]
     features = [route.to_geojson() for routes in found for route in routes if len(route)]
     return {"type": "FeatureCollection", "features": features}
+
+
+# ---- turns ---------------------------------------------------------------------------------------
+
+
+def _delay(text: str | None) -> Any:
+    from kleene.errors import RequestError
+
+    if text is None or text == "forbidden":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise RequestError(f"--u-turns takes a delay or `forbidden`, not {text!r}") from None
+
+
+def _read_turns(graph: Graph, path: str) -> dict[str, list[Any]]:
+    """Return the columns of a table of turns; without a header they are from, via, to, delay."""
+
+    def delay(text: str) -> float | None:
+        return float(text) if text else None
+
+    def vertex(text: str) -> Any:
+        return parse_vertex(graph, text)
+
+    return read_table(
+        path,
+        dict.fromkeys(("from", "via", "to"), vertex),
+        {"delay": delay, "from_row": int, "to_row": int},
+    )

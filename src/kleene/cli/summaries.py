@@ -13,7 +13,7 @@ from kleene.system.formatting import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kleene import Graph, Result
+    from kleene import Graph, PreparedGraph, Result
     from kleene.planning.plan import Plan
     from kleene.proofs.paths import Proof
 
@@ -24,10 +24,13 @@ __all__ = [
     "describe_farthest",
     "describe_graph",
     "describe_plan",
+    "describe_prepared",
     "describe_reached",
     "distance_summary",
     "graph_fields",
+    "note_search",
     "plan_fields",
+    "prepared_fields",
     "result_fields",
     "rows_of_values",
     "show_graph",
@@ -219,3 +222,37 @@ def describe_reached(result: Result, reached: int) -> str:
     of = result._count
     what = "vertices" if len(result.sources) == 1 < of else "pairs"
     return f"{reached:,} of {of:,} {what}"
+
+
+# ---- prepared graphs -----------------------------------------------------------------------------
+
+
+def prepared_fields(prepared: PreparedGraph) -> dict[str, Any]:
+    """Return what a prepared graph has, for JSON."""
+    return {
+        "semiring": prepared.semiring,
+        "dtype": str(prepared.dtype),
+        **prepared._elimination.fill._asdict(),
+        "bytes": prepared.nbytes,
+    }
+
+
+def describe_prepared(fields: dict[str, Any]) -> dict[str, str]:
+    """Return the same in words."""
+    counts = (
+        f"{number(fields[name])} {name if fields[name] != 1 else name[:-1]}"
+        for name in ("pairs", "triangles")
+    )
+    return {
+        "prepared for": f"{fields['semiring']}, {fields['dtype']} values",
+        "joined": f"{', '.join(counts)}, in a tree {number(fields['depth'])} deep",
+    }
+
+
+def note_search(answering: Graph | PreparedGraph) -> str | None:
+    """Return why a prepared graph does not answer for lengths; None where it does."""
+    from kleene import PreparedGraph
+
+    if not isinstance(answering, PreparedGraph) or answering.semiring == "min_plus":
+        return None
+    return f"for {answering.semiring}, not for lengths: the graph was searched"

@@ -1,25 +1,53 @@
-"""``kleene methods``: the list of methods."""
+"""``kleene explain`` and ``methods``: what would run, why, and what there is."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from kleene.cli import completion
-from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Output
+from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import headline, line
+from kleene.cli.summaries import graph_fields, plan_fields
 
 if TYPE_CHECKING:
     from kleene.registry import Methods
 
-__all__ = ["methods"]
+__all__ = ["explain", "methods"]
 
 _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
 
 
-@with_option_groups
+@command("apsp", "closure", "within", "betweenness")
+def explain(
+    *,
+    graph: Input,
+    problem: Annotated[
+        str,
+        Argument(
+            metavar="PROBLEM",
+            help="bfs, sssp, apsp, closure, prepare, or another call of the library.",
+            autocompletion=completion.problems,
+        ),
+    ],
+    call: Call,
+    output: Output,
+) -> None:
+    """Explain which method would run, why, and how much memory it needs."""
+    import kleene as kl
+
+    read, answering = graph.open(call.threads)
+    given: dict[str, Any] = call.keywords(read)
+    name = problem.replace("-", "_")
+    if name == "nearest" and "sources" in given:
+        given["facilities"] = given.pop("sources")
+    plan = call.run(kl.explain, read if name == "bfs" else answering, name, **given)
+    document = {"command": "explain", "graph": graph_fields(read), "plan": plan_fields(plan)}
+    output.show(document, lambda: line(str(plan)))
+
+
+@command()
 def methods(
     *,
     problem: Annotated[

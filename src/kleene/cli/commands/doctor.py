@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Output
+from kleene.cli.options import Output, command
 from kleene.cli.output import facts, headline, line
 
 __all__ = ["doctor"]
 
 
-@with_option_groups
-def doctor(output: Output) -> None:
+@command()
+def doctor(*, output: Output) -> None:
     """Check this machine: devices, libraries, and what to install."""
     from kleene.system.doctor import examine
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Output
+from kleene.cli.commands.pairs import steps
+from kleene.cli.options import Output, command
 from kleene.cli.output import headline, line, number, seconds
-from kleene.cli.path import steps
 from kleene.cli.summaries import describe_plan, graph_fields, plan_fields
 
 if TYPE_CHECKING:
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["demo", "tour"]
 
 
-@with_option_groups
+@command()
 def demo(
     *,
     picture: Annotated[
-        str, Option("--picture", metavar="FILE", help="The picture to write.")
+        str, Option("--out", "-o", "--picture", metavar="FILE", help="The picture to write.")
     ] = "kleene-demo.svg",
     output: Output,
 ) -> None:

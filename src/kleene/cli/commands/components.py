@@ -6,16 +6,15 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Input, Output, Threads
+from kleene.cli.options import Call, Input, Output, TableFile, command
 from kleene.cli.output import facts, line, table
 from kleene.cli.summaries import graph_fields, show_graph
-from kleene.cli.tables import TableFile, check_table
+from kleene.cli.tables import check_table, save_table
 
 __all__ = ["components"]
 
 
-@with_option_groups
+@command("components")
 def components(
     *,
     graph: Input,
@@ -30,23 +29,22 @@ def components(
         Option("--largest", metavar="FILE", help="Write the largest component as a graph."),
     ] = None,
     out: TableFile = None,
-    threads: Threads = None,
+    call: Call,
     output: Output,
 ) -> None:
     """Find the connected components, the largest first."""
     import numpy as np
 
     import kleene as kl
-    from kleene.results.files import save_blocks
 
     check_table(out)
-    read = graph.read(threads)
-    found = kl.components(read, "strong" if strong else "weak", threads=threads)
+    read = graph.read(call.threads)
+    found = kl.components(read, "strong" if strong else "weak", **call.given)
     if largest is not None:
-        kl.write(read.subgraph(found.largest), largest, threads=threads)
+        kl.write(read.subgraph(found.largest), largest, threads=call.threads)
     if out is not None:
         columns = {"vertex": read.label(np.arange(read.n)), "component": found.component}
-        save_blocks([columns], out)
+        output = save_table(columns, out, output)
     rows: list[dict[str, Any]] = [
         {
             "component": at,

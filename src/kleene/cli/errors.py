@@ -1,4 +1,9 @@
-"""Exit codes, and the conversion of errors to messages and exit codes."""
+"""Errors: exit codes, and messages in the words of the command line.
+
+A message of the library knows which of its parts are code of Python. A keyword such as
+``predecessors=False`` becomes ``--no-predecessors`` where the command that failed has an option of
+that name. Advice that the command has no option for is left out.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from kleene.errors import Code
 
 __all__ = [
     "ANSWER_NO",
     "EPILOG",
     "exit_code",
     "exit_on_error",
+    "in_options",
     "stop_on_signals",
+    "use_options",
     "warnings_in_one_line",
 ]
 
@@ -151,3 +161,57 @@ def _message(error: Exception) -> str:
 def _print_error(message: str) -> None:
     with suppress(OSError):  # standard error may be closed
         print(f"kleene: {message}", file=sys.stderr)
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+#: Code that is no option of a command by its name, and what does the same on the command line.
+_WORDS = {
+    "g.subgraph(kl.components(g, 'strong').largest)": "kleene components --strong --largest FILE",
+    "g.subgraph(kl.components(g).largest)": "kleene components --largest FILE",
+    "graph.symmetrise()": "--undirected",
+    "graph.unlabelled()": "--unlabelled",
+    "graph.with_positions(xy)": "--positions FILE",
+    "kleene.reduce_distances": "kleene measure",
+    "kleene.sssp": "kleene sssp",
+    "weight=None": "--unweighted",
+}
+
+
+def use_options(error: Exception, command: Any) -> None:
+    """Reword an error of the library for the command that raised it."""
+    from kleene.errors import KleeneError, message_of, reworded
+
+    if isinstance(error, KleeneError) and message_of(error).codes:
+        error.args = (str(reworded(error, lambda code: _spelled(code, command))),)
+
+
+def in_options(message: Any, command: Any) -> str:
+    """Return a text with the options of a command in place of keywords.
+
+    A keyword that the command has no option for stays: it tells more than nothing.
+    """
+    from kleene.errors import Text
+
+    return str(Text(message).reworded(lambda code: _spelled(code, command)))
+
+
+def _spelled(code: Code, command: Any) -> str | None:
+    """Return what a command has for code of Python: an option, other words, or None."""
+    if code in _WORDS:
+        return _WORDS[code]
+    flag = f"--{code.name.replace('_', '-')}"
+    found = (one for one in command.params if flag in one.opts)
+    option = next(found, None) if code.name else None
+    return None if option is None else _with_value(option, code.value)
+
+
+def _with_value(option: Any, value: str) -> str:
+    """Return an option with a value as one would type it."""
+    if value in ("True", "False") and option.is_flag:
+        off = value == "False" and option.secondary_opts
+        return str((option.secondary_opts if off else option.opts)[0])
+    if value.startswith("["):
+        value = option.metavar or "VALUE"
+    value = value.removeprefix("math.").strip("'\"")
+    return f"{option.opts[0]} {value}".rstrip()

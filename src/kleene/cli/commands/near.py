@@ -1,4 +1,4 @@
-"""``kleene nearest``: the nearest facilities of every vertex."""
+"""``kleene nearest``, ``within`` and ``isochrones``: what is near."""
 
 from __future__ import annotations
 
@@ -6,65 +6,46 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from kleene.cli.cluster import Cluster
-from kleene.cli.option_groups import with_option_groups
-from kleene.cli.options import Device, Hops, Input, Limit, Output, Threads
+from kleene.cli.options import Call, Input, Output, RouteFile, TableFile, Top, command
 from kleene.cli.output import facts, line, number, table
-from kleene.cli.pairs import PAGE
-from kleene.cli.prepare import note_search
-from kleene.cli.summaries import graph_fields, plan_fields, show_graph
-from kleene.cli.tables import TableFile, check_table
-from kleene.cli.vertex_files import read_vertices
-from kleene.cli.vertices import parse_vertices
+from kleene.cli.summaries import graph_fields, note_search, plan_fields, show_graph
+from kleene.cli.tables import (
+    PAGE,
+    check_routes,
+    check_table,
+    list_pairs,
+    pairs_of_reach,
+    save_routes,
+    save_table,
+    show_pairs,
+)
+from kleene.cli.vertices import parse_vertex, parse_vertices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kleene.results.nearest import Nearest
 
-__all__ = ["nearest"]
+__all__ = ["isochrones", "nearest", "within"]
 
 
-@with_option_groups
+@command("nearest", omit="devices", top="List the N nearest vertices.")
 def nearest(
     *,
     graph: Input,
-    facilities: Annotated[
-        list[str] | None,
-        Argument(metavar="FACILITY", help="Where the facilities are; or give them by --facility."),
-    ] = None,
-    facility: Annotated[
+    call: Call,
+    vertices: Annotated[
         list[str] | None,
         Option(
-            "--facility",
-            "-f",
+            "--vertices",
+            "--vertex",
+            "-v",
             metavar="VERTEX",
-            help="A facility; repeat the option, or separate with commas.",
+            help="List these vertices only, as named.",
         ),
     ] = None,
-    facility_file: Annotated[
-        str | None,
-        Option("--facilities", metavar="FILE", help="A text file with a facility on each line."),
-    ] = None,
-    k: Annotated[
-        int, Option("--k", "-k", metavar="K", min=1, help="How many facilities for each vertex.")
-    ] = 1,
-    vertex: Annotated[
-        list[str] | None,
-        Option("--vertex", "-v", metavar="VERTEX", help="List these vertices only, as named."),
-    ] = None,
-    limit: Limit = None,
-    hops: Hops = False,
-    reverse: Annotated[
-        bool, Option("--reverse", help="Measure from the facility to the vertex.")
-    ] = False,
-    top: Annotated[
-        int | None, Option("--top", metavar="N", min=0, help="List the N nearest vertices.")
-    ] = None,
+    top: Top = None,
     out: TableFile = None,
-    device: Device = "auto",
-    threads: Threads = None,
-    cluster: Cluster,
     output: Output,
 ) -> None:
     """Find the k nearest facilities of every vertex: which, and how far."""
@@ -72,37 +53,25 @@ def nearest(
     from kleene.errors import RequestError
 
     check_table(out)
-    read, answering = graph.open(threads)
-    given = parse_vertices(read, [*(facilities or ()), *(facility or ())]) or []
-    given += read_vertices(read, facility_file) if facility_file is not None else []
-    if not given:
+    read, answering = graph.open(call.threads)
+    given = call.keywords(read)
+    if not given.get("facilities"):
         raise RequestError(f"nearest needs facilities: kleene nearest {graph.file} FACILITY...")
-    named = parse_vertices(read, vertex)
-    here = cluster == Cluster() and device in ("auto", "cpu")
+    hops, device = given.get("hops", False), given.get("device", "auto")
+    named = None if not vertices else parse_vertices(read, vertices)
     if (
         named is not None
         and isinstance(answering, kl.PreparedGraph)
         and answering.semiring == "min_plus"
-        and here
+        and call.here
+        and device in ("auto", "cpu")
         and not hops
     ):
-        near = answering.nearest(named, given, k, limit=limit, reverse=reverse, threads=threads)
+        given.pop("device", None)
+        near = answering.nearest(named, **given)
     else:
-        with cluster.keywords() as on:
-            near = kl.nearest(
-                answering,
-                given,
-                k,
-                limit=limit,
-                hops=hops,
-                reverse=reverse,
-                threads=threads,
-                device=device,
-                progress=not output.quiet,
-                **on,
-            )
-    if out is not None:
-        near.save(out)
+        near = call.run(kl.nearest, answering, progress=not output.quiet, **given)
+    output = save_table(near, out, output)
     rows, left_out = _listed(near, named, top, None if output.json else PAGE)
     served, total = _served(near), len(near._places)
     document: dict[str, Any] = {
@@ -129,7 +98,7 @@ def nearest(
             }
         )
         _show_facilities(served)
-        _show_vertices(rows, k, left_out)
+        _show_vertices(rows, given.get("k", 1), left_out)
 
     output.show(document, page)
 
@@ -211,3 +180,104 @@ def _served(near: Nearest) -> list[dict[str, Any]]:
             near.facilities.tolist(), count.tolist(), total.tolist(), farthest.tolist(), strict=True
         )
     ]
+
+
+@command("within", top="List the N nearest vertices of each source.")
+def within(
+    *, graph: Input, call: Call, top: Top = None, out: TableFile = None, output: Output
+) -> None:
+    """Find what each source reaches within a limit, or its nearest vertices.
+
+    Memory is needed for what is reached only, so that there may be many sources; without any, all
+    vertices are sources.
+    """
+    import kleene as kl
+    from kleene.errors import RequestError
+
+    check_table(out)
+    limit, k = call.given.get("limit"), call.given.get("k")
+    if limit is None and k is None:
+        raise RequestError("within needs --limit LENGTH, or --k K")
+    read, answering = graph.open(call.threads)
+    given = {"sources": None, **call.keywords(read)}
+    sources, reverse = given["sources"], given.get("reverse", False)
+    reach = call.run(kl.within, answering, progress=not output.quiet, **given)
+    output = save_table(reach, out, output)
+    most: int | None = None
+    if top is None:
+        most = 0 if sources is None else None if output.json else PAGE
+    listing = list_pairs(pairs_of_reach(reach), top, most)
+    count, reached = len(reach.sources), int(reach.distances.nnz)
+    document: dict[str, Any] = {
+        "command": "within",
+        "graph": graph_fields(read),
+        "plan": plan_fields(reach.plan),
+        "seconds": reach.stats.total,
+        "limit": limit,
+        "k": k,
+        "sources": count,
+        "reached": reached,
+        "out": out,
+        "listed": len(listing.pairs),
+        "pairs": listing.pairs,
+    }
+
+    def page() -> None:
+        show_graph(read, reach.plan, reach.stats.total)
+        single, near = count == 1, "target" if reverse else "source"
+        facts(
+            {
+                near: reach.sources.tolist()[0] if single else None,
+                "sources": None if single else f"{count:,}",
+                "limit": None if limit is None else number(limit),
+                "nearest": None if k is None else f"{k:,}",
+                "reached": f"{reached:,}, the source included" if single else f"{reached:,} pairs",
+                "prepared": None if given.get("hops") else note_search(answering),
+                "saved": out,
+            }
+        )
+        show_pairs(listing, read.n, near if single else None)
+
+    output.show(document, page)
+
+
+@command("isochrones", omit="source", limits="A limit; several with commas, or by repetition.")
+def isochrones(
+    *,
+    graph: Input,
+    source: Annotated[str, Argument(metavar="SOURCE", help="Where to start.")],
+    call: Call,
+    out: RouteFile = None,
+    output: Output,
+) -> None:
+    """Find what lies within some limits of a vertex: areas and streets for a map.
+
+    Vertices need coordinates: those of the file, or --positions.
+    """
+    import kleene as kl
+
+    check_routes(out)
+    read = graph.read()
+    start = parse_vertex(read, source)
+    found = kl.isochrones(read, start, **call.given)
+    reverse = call.given.get("reverse", False)
+    output = save_routes(lambda: found, found, out, output)
+    zones: list[dict[str, Any]] = [
+        {"limit": bound, "vertices": len(found.vertices(bound))} for bound in found.limits
+    ]
+    document = {
+        "command": "isochrones",
+        "graph": graph_fields(read),
+        "source": start,
+        "limits": zones,
+        "out": out,
+    }
+
+    def page() -> None:
+        show_graph(read)
+        facts({"target" if reverse else "source": start, "saved": out})
+        line()
+        columns = ["limit", "vertices"]
+        table(columns, [list(zone.values()) for zone in zones], quantities=columns)
+
+    output.show(document, page)

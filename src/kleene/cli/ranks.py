@@ -4,6 +4,10 @@ Errors that all ranks have are printed once, with the exit code that they have i
 error of one rank alone ends the job. Ranks wait for each other inside MPI, where Python sees no
 signals; so a thread waits for them, and ends the process at once. Files that a job leaves
 unfinished have other names, and the same command completes them.
+
+All ranks parse the same arguments and find the same mistakes. The first rank prints them and gives
+the exit code; the others end with 0, for some MPI libraries kill all ranks as soon as one fails.
+Only bfs and sssp work on all ranks together. Another command would run as a whole in each of them.
 """
 
 from __future__ import annotations
@@ -11,24 +15,109 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from kleene.cli.exit_codes import exit_code
-from kleene.cli.options import Input, Method, Output
+from kleene.cli.errors import exit_code
+from kleene.cli.groups import Command
 from kleene.cli.output import facts, headline, line, number, seconds
-from kleene.cli.solve import ResultOptions, SearchEndpoints, check_store
 from kleene.clusters.mpi.launch import await_reader, launched_rank, launched_ranks
 
 if TYPE_CHECKING:
+    from kleene.cli.options import Call, Input, Output
+    from kleene.cli.solve import ResultOptions
     from kleene.clusters.mpi.result import Summary
     from kleene.distributed import Communicator, DistributedGraph, DistributedResult
     from kleene.proofs.paths import Proof
 
-__all__ = ["search_by_ranks"]
+__all__ = [
+    "SEARCHES",
+    "SearchCommand",
+    "refuse_under_mpiexec",
+    "run_app",
+    "search_by_ranks",
+    "under_mpiexec",
+]
+
+#: The commands that ranks run together.
+SEARCHES = ("bfs", "sssp")
+
+#: What ranks have, by the names of the parameters; everything else is refused.
+_OPTIONS = {
+    *("file", "format", "directed", "weighted", "weight", "columns", "separator", "header"),
+    *("unlabelled", "json", "quiet", "source", "sources", "out", "resume", "verify"),
+    *("predecessors", "dtype"),
+}
+_VALUES = {"method": ("auto",), "device": ("auto", "cpu")}
+
+
+# ---- start ---------------------------------------------------------------------------------------
+
+
+def under_mpiexec() -> bool:
+    """Return whether this process is one of several of an MPI job."""
+    return launched_ranks() > 1
+
+
+def run_app(app: Any) -> None:
+    """Run the command line; what all ranks would print is printed by the first."""
+    if not under_mpiexec() or launched_rank() == 0:
+        app(prog_name="kleene")
+        return
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - to the end; help, for one
+    try:
+        code = app(prog_name="kleene", standalone_mode=False)
+    except Exception as error:
+        if not hasattr(error, "exit_code"):  # those of typer have one, errors of usage
+            raise
+        code = 0
+    raise SystemExit(code)
+
+
+def refuse_under_mpiexec(command: str | None) -> None:
+    """Raise RequestError where a command other than a search is one of several processes."""
+    if under_mpiexec() and command is not None and command not in SEARCHES:
+        _refuse(
+            f"{command} does not work under mpiexec; run kleene in one process for it "
+            f"({' and '.join(SEARCHES)} work on all ranks)"
+        )
+
+
+class SearchCommand(Command):
+    """A command that works on all ranks; options that ranks do not have are refused."""
+
+    def invoke(self, ctx: Any) -> Any:
+        if under_mpiexec():
+            for parameter in self.params:
+                _check_option(parameter, ctx.params.get(parameter.name or ""), ctx)
+        return super().invoke(ctx)
+
+
+def _check_option(parameter: Any, value: Any, ctx: Any) -> None:
+    """Raise RequestError for an option that was given and that ranks do not have."""
+    name = parameter.name
+    known = _OPTIONS - ({"dtype"} if ctx.info_name == "bfs" else set())
+    given = ctx.get_parameter_source(name).name == "COMMANDLINE"
+    if given and name not in known and value not in _VALUES.get(name, ()):
+        _refuse(
+            f"{parameter.opts[0]} does not work under mpiexec; run kleene in one process for it"
+        )
+
+
+def _refuse(message: str) -> NoReturn:
+    """Raise RequestError on the first rank; end the others."""
+    from kleene.errors import RequestError
+
+    if launched_rank() > 0:
+        raise SystemExit(0)
+    raise RequestError(message)
+
+
+# ---- a search ------------------------------------------------------------------------------------
 
 
 class _Found(NamedTuple):
@@ -45,8 +134,7 @@ class _Found(NamedTuple):
 def search_by_ranks(
     problem: str,
     graph: Input,
-    ends: SearchEndpoints,
-    method: Method,
+    call: Call,
     result_options: ResultOptions,
     output: Output,
 ) -> None:
@@ -60,8 +148,10 @@ def search_by_ranks(
     try:
         comm = _communicator()
         with guarded(comm, f"kleene {problem}"):
-            source = agreed(comm, lambda: _check(graph, ends, result_options))
-            options = {"dtype": method.dtype} if problem == "sssp" else {}
+            source = agreed(comm, lambda: _check(graph, call, result_options))
+            options = {"predecessors": call.given.get("predecessors", True)}
+            if problem == "sssp":
+                options["dtype"] = call.given.get("dtype")
             found = _search(comm, problem, graph, source, result_options, options)
     except Exception as error:
         if launched_rank() > 0:  # the first rank prints it
@@ -86,12 +176,13 @@ def _communicator() -> Communicator:
     return comm
 
 
-def _check(graph: Input, ends: SearchEndpoints, result_options: ResultOptions) -> str:
+def _check(graph: Input, call: Call, result_options: ResultOptions) -> str:
     """Return the source; raise for values of options that ranks do not have."""
+    from kleene.cli.solve import check_store
     from kleene.errors import RequestError
     from kleene.stores import STORE_SUFFIXES
 
-    sources = [*(ends.sources or ()), *(ends.source or ())]
+    sources = call.given.get("sources", [])
     if len(sources) != 1:
         raise RequestError(f"under mpiexec a search has one source, and {len(sources)} were given")
     if graph.is_prepared:
@@ -144,21 +235,21 @@ def _solve(
     from kleene import distributed
     from kleene.clusters.mpi.writing import find_stored, open_store
 
-    out, keep = result_options.out, result_options.predecessors is not False
+    out = result_options.out
     began = time.perf_counter()
     result = None
     if out is not None and result_options.resume:
-        result = find_stored(graph, problem, source, out, predecessors=keep, **options)
+        result = find_stored(graph, problem, source, out, **options)
     reused = result is not None
     with ExitStack() as opened:
         fill = None
         if result is None:
             if out is not None:
-                store = open_store(graph, problem, source, out, predecessors=keep, **options)
+                store = open_store(graph, problem, source, out, **options)
                 fill = opened.enter_context(store)
             began = time.perf_counter()
             search = {"bfs": distributed.bfs, "sssp": distributed.sssp}[problem]
-            result = search(graph, source, predecessors=keep, **options)
+            result = search(graph, source, **options)
         duration = time.perf_counter() - began
         proof = distributed.verify(result) if result_options.verify else None
         if fill is not None:
