@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import kleene as kl
 from kleene.backends.semiring import SEMIRINGS
 from kleene.cli import completion
-from kleene.cli.commands.measures import MEASURES
+from kleene.cli.commands.measure_names import MEASURES
 from kleene.cli.main import app
 
 SCRIPT = "import sys, _kleene_cli; sys.argv[0] = 'kleene'; _kleene_cli.main()"

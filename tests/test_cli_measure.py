@@ -12,7 +12,7 @@ import pytest
 from cli_runner import TOWNS, document, kleene, lines
 
 import kleene as kl
-from kleene.cli.commands.measures import MEASURES
+from kleene.cli.commands.measure_names import MEASURES
 from kleene.errors import VerificationError
 from kleene.measures.betweenness import Betweenness
 

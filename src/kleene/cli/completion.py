@@ -16,6 +16,7 @@ __all__ = [
     "experiments",
     "figure_formats",
     "formats",
+    "measures",
     "methods",
     "problems",
     "semirings",
@@ -57,6 +58,13 @@ def methods(ctx: Context) -> Values:
         problems = ["betweenness"]  # the others have no choice of methods
     found = {row.name: row.summary for problem in problems for row in rows(problem, device)}
     return [("auto", "the fastest for this call"), *found.items()]
+
+
+def measures() -> Values:
+    """Return the measures of a graph."""
+    from kleene.cli.commands.measure_names import MEASURES
+
+    return [(name, row.summary) for name, row in MEASURES.items()]
 
 
 def problems() -> Values:

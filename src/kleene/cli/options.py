@@ -5,12 +5,14 @@ of the type in the signature, with the first sentence about it in the docstring 
 that is not given is not passed, so that defaults are those of the call. ``_KINDS`` says how a value
 is typed where its type does not say it.
 
-    @command("sssp", top="List the N nearest targets.")
-    def sssp(*, graph: Input, call: Call, top: Top = None, output: Output) -> None: ...
+    @command("sssp")
+    def sssp(graph: Input, *, call: Call, top: int | None = None, output: Output) -> None: ...
 
-The parameters of a command are a graph, a call, groups of options (frozen dataclasses whose fields
-are options of typer) and single options. :func:`flat` makes one signature of them. Calls are
-imported when a command is made, which is when it runs or shows its help.
+The parameters of a command are a graph, a call, groups of options, and what it takes itself. As in
+Python, arguments come by position, and options have names. The docstring of the command, or of the
+group, comes before that of the call: ``out : FILE, --picture`` gives the word that stands for the
+value and a former name of the option, and the lines under it are the help. Calls are imported when
+a command is made, which is when it runs or shows its help.
 """
 
 from __future__ import annotations
@@ -18,11 +20,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import wraps
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 import typer
 from typer import Argument, Option
@@ -33,27 +34,7 @@ from kleene.cli.vertices import parse_vertices, read_pairs
 if TYPE_CHECKING:
     from kleene import Graph, PreparedGraph
 
-__all__ = [
-    "Call",
-    "Hops",
-    "Input",
-    "Kind",
-    "Output",
-    "RouteFile",
-    "Source",
-    "TableFile",
-    "Target",
-    "Threads",
-    "Top",
-    "Verify",
-    "command",
-    "flat",
-    "parameter_docs",
-]
-
-_FILE, _WORK, _PLACE, _OUTPUT = (
-    "Reading the graph", "How to compute", "Where to compute", "Output",
-)  # fmt: skip
+__all__ = ["Call", "Group", "Input", "Output", "command", "flat"]
 
 
 # ---- how values are typed -----------------------------------------------------------------------
@@ -63,14 +44,14 @@ class Kind(NamedTuple):
     """How the value of a parameter is typed."""
 
     metavar: str | None = None
-    flags: tuple[str, ...] = ()  # other names of the option
+    names: tuple[str, ...] = ()  # others of the option
     help: str = ""  # where the docstring speaks of Python
     panel: str | None = None
     several: bool = False  # with commas between them, or by repeated options
     parse: Callable[[str], Any] | None = None
     complete: Callable[..., Any] | None = None
     off: str = ""  # the opposite of a flag
-    type: type = str
+    least: int | None = None
 
 
 def _number(text: str) -> int | float:
@@ -104,60 +85,91 @@ def _column(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdecimal() else text
 
 
+_WORK, _PLACE = "How to compute", "Where to compute"
 _MANY = "several with commas, by repetition, or a file with one on each line."
 #: What the shell types for parameters whose type does not say it.
 _KINDS = {
     "sources": Kind("VERTEX", ("--source", "-s"), f"The sources: {_MANY}"),
     "targets": Kind("VERTEX", ("--target", "-t"), f"The targets: {_MANY}"),
     "facilities": Kind("VERTEX", ("--facility", "-f"), f"The facilities: {_MANY}"),
+    "source": Kind("SOURCE", help="The first vertex of the path."),
+    "target": Kind("TARGET", ("-t",), "The last vertex of the path."),
     "pairs": Kind("FILE", help="A table of origins and destinations, two columns."),
     "limit": Kind("LENGTH"),
     "limits": Kind("LENGTH", ("--limit",), several=True, parse=_number),
+    "hops": Kind(help="Count arcs instead of adding weights."),
     "longest": Kind("SIDE"),
     "k": Kind("K", ("-k",)),
+    "samples": Kind("N", ("--sample",)),
     "error": Kind("E"),
     "confidence": Kind("P"),
-    "samples": Kind("N", ("--sample",)),
     "seed": Kind("N", help="The random seed: the same one makes the same choice."),
     "bins": Kind(
-        "N", several=True, parse=_number, help="Bins 0, 1 ... N - 1 of a histogram, or their edges."
+        "N", (), "Bins 0, 1 ... N - 1 of a histogram, or their edges.", None, True, _number
     ),
     "edges": Kind(help="The edges instead of the vertices."),
     "exact": Kind(help="Count paths in whole numbers of any size."),
     "normalized": Kind(off="--raw", help="Parts of all pairs, or numbers of pairs."),
     "unreachable": Kind(
-        "WHAT", help="Of a graph in which some reach not all: error, or ignore those.",
+        "WHAT", (), "Of a graph in which some reach not all: error, or ignore those.",
         complete=completion.unreachable,
     ),
     "semiring": Kind(
-        "NAME", help="boolean (is there a path?), min_plus (shortest), max_min (widest) or "
+        "NAME", (), "boolean (is there a path?), min_plus (shortest), max_min (widest) or "
         "max_times (most reliable).", complete=completion.semirings,
     ),
     "title": Kind("TEXT"),
     "unit": Kind("TEXT"),
     "method": Kind(
-        "NAME", help="The method; see `kleene methods`.", panel=_WORK, complete=completion.methods
+        "NAME", (), "The method; see `kleene methods`.", _WORK, complete=completion.methods
     ),
     "device": Kind(
-        "NAME", help="The device: auto, cuda, cpu, emulated or reference; cuda:1 is one of "
-        "several GPUs.", panel=_WORK, complete=completion.devices,
+        "NAME", (), "The device: auto, cuda, cpu, emulated or reference; cuda:1 is one of "
+        "several GPUs.", _WORK, complete=completion.devices,
     ),
     "devices": Kind(
-        "LIST", help="The GPUs that share the sources, such as 0,2 or cuda:0,cuda:2.",
-        panel=_WORK, several=True, parse=_column,
+        "LIST", (), "The GPUs that share the sources, such as 0,2 or cuda:0,cuda:2.", _WORK, True,
+        _column,
     ),
     "dtype": Kind("TYPE", panel=_WORK, complete=completion.dtypes),
-    "threads": Kind("N", panel=_WORK),
+    "threads": Kind(
+        "N", help="How many threads may be used; all cores unless given.", panel=_WORK
+    ),
     "deterministic": Kind(panel=_WORK),
     "options": Kind(
         "NAME=N", ("--option",), "A parameter of the method, such as block=48.", _WORK, True,
         _setting,
     ),
+    "on": Kind(
+        "ADDRESS", (), "Compute on a Dask cluster, by the address of its scheduler (tcp://...).",
+        _PLACE,
+    ),
+    "workers": Kind(
+        "N", (), "Compute in N processes of this machine, which share its cores.", _PLACE, least=1
+    ),
     "weights": Kind(
-        "LOW:HIGH", help="A number, LOW:HIGH such as 1:255 or 0.0:1.0, or LOW:HIGH:TYPE.",
+        "LOW:HIGH", (), "A number, LOW:HIGH such as 1:255 or 0.0:1.0, or LOW:HIGH:TYPE.",
         parse=_weights,
     ),
     "directed": Kind(off="--undirected", help="Make arcs or undirected edges."),
+    "weighted": Kind(off="--unweighted"),
+    "format": Kind(complete=completion.formats),
+    # What no call has: files, and what is printed.
+    "out": Kind(
+        "FILE", ("-o",), "Save the table: .csv, .tsv, .json or .parquet; - for standard output."
+    ),
+    "destination": Kind("OUT", help="The file to write; or give it by --out."),
+    "to": Kind(
+        "FORMAT", (), "The output format; by default, by suffix.", complete=completion.formats
+    ),
+    "top": Kind("N", help="List N rows.", least=0),
+    "verify": Kind(help="Verify the result."),
+    "problem": Kind("PROBLEM", complete=completion.problems),
+    "measure": Kind("MEASURE", complete=completion.measures),
+    "quiet": Kind(names=("-q",)),
+    "experiments": Kind("ID", complete=completion.experiments),
+    "suite": Kind("NAME", complete=completion.suites),
+    "formats": Kind("NAME", ("--format",), complete=completion.figure_formats),
 }  # fmt: skip
 #: Lists of vertices, and the arguments that they may come as.
 _VERTICES = {"sources": "source", "targets": "", "facilities": "facility"}
@@ -166,109 +178,49 @@ _PYTHON = {
     *("graph", "what", "path", "progress", "out", "keep", "on", "order", "demand", "origin"),
     *("destination", "volume", "positions", "row", "route", "kind"),
 }
-#: How a graph is read: the options of the readers.
-_READING = {
-    "format": Kind("NAME", help="The file format; detected by default.",
-                   complete=completion.formats),
-    "directed": Kind(off="--undirected", help="Read lines as arcs, or as undirected edges."),
-    "oneway": Kind(
-        "COLUMN", help="The column that says whether a line is an arc: yes, no, or -1 (reversed)."
-    ),
-    "weighted": Kind(off="--unweighted", help="Require weights, or ignore them."),
-    "weight": Kind("NAME", help="The column or attribute with the weights."),
-    "columns": Kind(
-        "NAMES", several=True,
-        help="Source, target and perhaps weight: from,to,km (names, or numbers from 0).",
-    ),
-    "separator": Kind("CHARACTER", help="Between columns; a character, or tab or space."),
-    "header": Kind(
-        off="--no-header", help="The first line names the columns, or not; detected by default."
-    ),
-    "through": Kind(
-        off="--no-through", help="Whether paths may pass the zones of a TNTP network."
-    ),
-    "null_value": Kind(
-        "NUMBER", type=float,
-        help="What means 'no arc' in a matrix: 0 in an adjacency matrix, inf if 0 is an arc.",
-    ),
-    "positions": Kind(
-        "FILE", help="Coordinates of the vertices: .co, or a table of id, x and y."
-    ),
-}  # fmt: skip
 _SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
+
+Docs = dict[str, tuple[str, str]]  # of a parameter: its type in words, and what is said of it
 
 
 # ---- from a parameter to an option --------------------------------------------------------------
 
 
-def _option(name: str, kind: Kind, help: str, required: bool = False) -> inspect.Parameter:
-    """Return an option for a parameter, as typer reads it from a signature."""
-    flag = f"--{name.replace('_', '-')}"
-    option: Any
-    if kind.type is bool:
-        flags = [f"{flag}/{kind.off}" if kind.off else flag, *kind.flags]
-        option = Option(*flags, help=help, rich_help_panel=kind.panel)
-    else:
-        parser = None if kind.several else kind.parse
-        option = Option(
-            flag, *kind.flags, help=help, metavar=kind.metavar, parser=parser,
-            rich_help_panel=kind.panel, autocompletion=kind.complete,
-        )  # fmt: skip
-    several = kind.several or name in _VERTICES
-    value: Any = list[str] if several else kind.type
-    return _parameter(name, Annotated[value if required else value | None, option], required)
-
-
-def _parameter(name: str, annotation: Any, required: bool = False) -> inspect.Parameter:
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if required else None,
-        annotation=annotation,
-    )
-
-
-def _options_of(calls: Sequence[str], omit: Sequence[str]) -> Iterator[inspect.Parameter]:
-    """Yield the options for the parameters of some calls; one that several have comes once."""
-    import kleene
-
-    functions = [attrgetter(call)(kleene) for call in calls]
-    signatures = [inspect.signature(function).parameters for function in functions]
-    known = {name for parameters in signatures for name in parameters}
-    done = {*_PYTHON, *omit} | ({"source"} if "sources" in known else set())
-    for function, parameters in zip(functions, signatures, strict=True):
-        docs = parameter_docs(function)
-        for name, own in parameters.items():
-            if name not in done and own.kind not in (own.VAR_POSITIONAL, own.VAR_KEYWORD):
-                done.add(name)
-                yield from _from_signature(own, docs.get(name, ""))
-    if "on" in known and "on" not in omit:
-        address = "Compute on a Dask cluster, by the address of its scheduler (tcp://...)."
-        yield _option("on", Kind("ADDRESS", panel=_PLACE), address)
-        processes = "Compute in N processes of this machine, which share its cores."
-        option = Option("--workers", metavar="N", min=1, help=processes, rich_help_panel=_PLACE)
-        yield _parameter("workers", Annotated[int | None, option])
-
-
-def _from_signature(own: inspect.Parameter, doc: str) -> Iterator[inspect.Parameter]:
-    """Yield the option of a parameter; a list of vertices may be an argument, too."""
+def _option(own: inspect.Parameter, doc: tuple[str, str], panel: str = "") -> inspect.Parameter:
+    """Return an option, or an argument, as typer reads it from a signature."""
     words = set(re.findall(r"\w+", str(own.annotation)))
     kind = _KINDS.get(own.name, Kind())
-    if kind.parse is None and {"int", "float"} <= words:
-        kind = kind._replace(metavar=kind.metavar or "NUMBER", parse=_number)
-    elif kind.parse is None:
-        plain = next((each for each in (bool, int, float) if each.__name__ in words), str)
-        metavar = {int: "N", float: "X", str: "TEXT"}.get(plain)
-        kind = kind._replace(type=plain, metavar=kind.metavar or metavar)
-    if kind.type is bool and own.default is not False:
-        kind = kind._replace(off=kind.off or f"--no-{own.name.replace('_', '-')}")
-    argument = _VERTICES.get(own.name)
-    if argument:
-        given = f"The {own.name}; or give them by --{own.name}."
-        text = Argument(metavar=argument.upper(), help=given)
-        yield _parameter(argument, Annotated[list[str] | None, text])
-    required = own.default is own.empty and own.name not in _VERTICES
-    yield _option(own.name, kind, (kind.help or doc) + _default(own.default), required)
+    said, text = doc
+    parse = kind.parse or (_number if {"int", "float"} <= words else None)
+    plain = next((each for each in (bool, int, float) if each.__name__ in words), str)
+    kept: Any = str if parse is not None else plain
+    several = kind.several or "list" in words or own.name in _VERTICES
+    word = re.search(r"\b[A-Z][A-Z=]*\b", said)
+    metavar = word[0] if word else kind.metavar or {int: "N", float: "X"}.get(kept, "TEXT")
+    required = own.default is own.empty
+    declared: Any
+    if own.kind is own.POSITIONAL_OR_KEYWORD:
+        declared = Argument(metavar=metavar, help=text, autocompletion=kind.complete)
+    else:
+        flag = f"--{own.name.replace('_', '-')}"
+        names = (*kind.names, *re.findall(r"(?<!\S)--?[\w-]+", said))
+        more: dict[str, Any] = {"metavar": metavar, "autocompletion": kind.complete}
+        if kept is bool:
+            off = kind.off or f"--no-{flag[2:]}" if own.default is not False else ""
+            flag, more = f"{flag}/{off}" if off else flag, {}
+        if parse is not None and not several:
+            more["parser"] = parse
+        if kind.least is not None:
+            more["min"] = kind.least
+        help_text = text + _default(own.default)
+        declared = Option(flag, *names, help=help_text, rich_help_panel=panel or kind.panel, **more)
+    value: Any = list[str] if several else kept
+    return inspect.Parameter(
+        own.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if required else None,
+        annotation=Annotated[value if required else value | None, declared],
+    )
 
 
 def _default(default: Any) -> str:
@@ -280,22 +232,59 @@ def _default(default: Any) -> str:
     return f"  [default: {'yes' if default is True else default}]"
 
 
-def parameter_docs(function: Callable[..., Any]) -> dict[str, str]:
-    """Return what a NumPy-style docstring says of each parameter first, in a line or two."""
-    doc = inspect.getdoc(function) or ""
-    section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n|\Z)", doc, re.DOTALL)
-    docs: dict[str, str] = {}
-    for head, body in re.findall(
-        r"^(\w[^\n]*)\n((?:    [^\n]*\n?)+)", section[1] if section else "", re.MULTILINE
-    ):
-        text = re.sub(r":\w+:`(\w+\.)*(\w+)`", r"\2", " ".join(body.split()).replace("``", ""))
-        sentence = re.split(r"(?<=\.) (?=[A-Z])", text)[0]
-        if len(sentence) > 90:  # what follows is detail
-            sentence = re.split(r"[:;] ", sentence)[0].removesuffix(".") + "."
-        sentence = re.sub(r"^Whether (to )?", "", sentence)
-        for name in head.partition(" : ")[0].split(","):
-            docs[name.strip()] = sentence[:1].upper() + sentence[1:]
+def _options_of(calls: Sequence[str], omit: Sequence[str], own: Docs) -> Iterator[Any]:
+    """Yield the options for the parameters of some calls; one that several have comes once."""
+    import kleene
+
+    functions = [attrgetter(call)(kleene) for call in calls]
+    signatures = [inspect.signature(function).parameters for function in functions]
+    known = {name for parameters in signatures for name in parameters}
+    done = {*_PYTHON, *omit} | ({"source"} if "sources" in known else set())
+    for function, parameters in zip(functions, signatures, strict=True):
+        docs = _documented(function)
+        for name, one in parameters.items():
+            if name in done or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+                continue
+            done.add(name)
+            argument = _VERTICES.get(name)
+            if argument:  # a list of vertices may be arguments, too
+                given = (argument.upper(), f"The {name}; or give them by --{name}.")
+                yield _option(_made(argument, "list[str]", one.POSITIONAL_OR_KEYWORD), given)
+            default = None if name in _VERTICES else one.default
+            kind = one.KEYWORD_ONLY
+            help_text = _first_sentence(docs.get(name, ("", ""))[1])
+            said = own.get(name) or ("", _KINDS.get(name, Kind()).help or help_text)
+            yield _option(_made(name, one.annotation, kind, default), said)
+    if "on" in known - set(omit):
+        for name, annotation in (("on", "str"), ("workers", "int")):
+            said = ("", _KINDS[name].help)
+            yield _option(_made(name, annotation, inspect.Parameter.KEYWORD_ONLY), said)
+
+
+def _made(name: str, annotation: Any, kind: Any, default: Any = None) -> inspect.Parameter:
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _documented(function: Callable[..., Any]) -> Docs:
+    """Return the type in words and the text of each parameter in a NumPy-style docstring."""
+    section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n|\Z)", inspect.getdoc(function) or "", re.S)
+    found = re.findall(r"^(\w[^\n]*)\n((?:    [^\n]*\n?)+)", section[1] if section else "", re.M)
+    docs: Docs = {}
+    for head, body in found:
+        names, _, said = head.partition(" : ")
+        text = " ".join(body.split())
+        docs |= {name.strip(): (said, text) for name in names.split(",")}
     return docs
+
+
+def _first_sentence(text: str) -> str:
+    """Return what is said first, as help: without markup, and in a line or two."""
+    text = re.sub(r":\w+:`(\w+\.)*(\w+)`", r"\2", text.replace("``", ""))
+    sentence = re.split(r"(?<=\.) (?=[A-Z])", text)[0]
+    if len(sentence) > 90:  # what follows is detail
+        sentence = re.split(r"[:;] ", sentence)[0].removesuffix(".") + "."
+    sentence = re.sub(r"^Whether (to )?", "", sentence)
+    return sentence[:1].upper() + sentence[1:]
 
 
 # ---- a command ----------------------------------------------------------------------------------
@@ -303,7 +292,7 @@ def parameter_docs(function: Callable[..., Any]) -> dict[str, str]:
 Command = Callable[..., None]
 
 
-def command(*calls: str, omit: str = "", **help: str) -> Callable[[Command], Command]:
+def command(*calls: str, omit: str = "") -> Callable[[Command], Command]:
     """Mark a command as one that follows calls of ``kleene``.
 
     Parameters
@@ -312,12 +301,10 @@ def command(*calls: str, omit: str = "", **help: str) -> Callable[[Command], Com
         Their names; the command has an option for each of their parameters, as ``call: Call``.
     omit : str
         Parameters that it has no option for.
-    **help : str
-        Help of options that means something else here.
     """
 
     def mark(function: Command) -> Command:
-        function.__dict__["follows"] = (calls, omit.split(), help)
+        function.__dict__["follows"] = (calls, omit.split())
         return function
 
     return mark
@@ -325,75 +312,62 @@ def command(*calls: str, omit: str = "", **help: str) -> Callable[[Command], Com
 
 def flat(function: Command) -> Command:
     """Return a command with one signature of single options, as typer needs it."""
-    calls, omit, help = function.__dict__["follows"]
-    hints = get_type_hints(function, include_extras=True)
-    expanded = {
-        name: (
-            list(_options_of(calls, omit)) if hints[name] is Call else _expanded(hints[name], own)
-        )
-        for name, own in inspect.signature(function).parameters.items()
-    }
-    groups = {name for name in expanded if inspect.isclass(hints[name])}
+    calls, omit = function.__dict__["follows"]
+    hints, own = get_type_hints(function), _documented(function)
+    groups = [
+        name for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, Group)
+    ]
+    expanded: dict[str, list[inspect.Parameter]] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        group = hints[name]
+        if group is Call:
+            expanded[name] = list(_options_of(calls, omit, own))
+            continue
+        is_group = name in groups
+        docs = {**_documented(group), **own} if is_group else own
+        expanded[name] = [
+            _option(
+                one,
+                docs.get(one.name, ("", _KINDS.get(one.name, Kind()).help)),
+                group.panel if is_group else "",
+            )
+            for one in (inspect.signature(group).parameters.values() if is_group else [parameter])
+        ]
 
     @wraps(function)
     def run(**typed: Any) -> None:
-        given = {
-            name: hints[name](**{one.name: typed.pop(one.name) for one in expanded[name]})
-            for name in groups
-        }
-        function(**given, **typed)
+        given = {name: value for name, value in typed.items() if value is not None and value != []}
+        for name in groups:
+            options = {one.name: given.pop(one.name) for one in expanded[name] if one.name in given}
+            given[name] = hints[name](**options)
+        function(**given)
 
     run.__dict__.pop("__wrapped__")  # otherwise typer inspects the original
-    parameters = [_with_help(one, help) for several in expanded.values() for one in several]
+    parameters = [one for several in expanded.values() for one in several]
     run.__dict__["__signature__"] = inspect.Signature(parameters)
     run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__doc__ = re.split(r"\n\s*Parameters\n\s*---", function.__doc__ or "")[0]
     return run
-
-
-def _expanded(kind: Any, own: inspect.Parameter) -> list[inspect.Parameter]:
-    """Return the options of a group, or a single option."""
-    if kind is Input:
-        return Input.parameters()
-    if not is_dataclass(kind):
-        return [own.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)]
-    hints = get_type_hints(kind, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(kind)
-    ]
-
-
-def _with_help(parameter: inspect.Parameter, help: dict[str, str]) -> inspect.Parameter:
-    """Return an option with the help that the command has for it."""
-    if parameter.name not in help:
-        return parameter
-    value, option = parameter.annotation.__origin__, copy(parameter.annotation.__metadata__[0])
-    default = re.search(r"  \[default: .*", option.help or "")
-    option.help = help[parameter.name] + (default[0] if default else "")
-    return parameter.replace(annotation=Annotated[value, option])
 
 
 # ---- what was typed -----------------------------------------------------------------------------
 
 
-class Call:
+class Group:
+    """Options that several commands have; its parameters, as those of a command."""
+
+    panel: ClassVar[str] = ""
+
+
+class Call(Group):
     """What was typed for the parameters of a call, by name."""
 
     def __init__(self, **typed: Any) -> None:
         self._place = typed.pop("on", None), typed.pop("workers", None)
         for name, argument in _VERTICES.items():
-            if argument in typed and name in typed:
-                typed[name] = [*(typed.pop(argument) or ()), *(typed[name] or ())]
-        self.given: dict[str, Any] = {
-            name: _parsed(name, value)
-            for name, value in typed.items()
-            if value is not None and value != []
-        }
+            if argument in typed:
+                typed[name] = [*typed.pop(argument), *typed.get(name, ())]
+        self.given: dict[str, Any] = {name: _parsed(name, one) for name, one in typed.items()}
 
     @property
     def threads(self) -> int | None:
@@ -448,32 +422,65 @@ def _parsed(name: str, value: Any) -> Any:
     return found[0] if name == "bins" and len(found) == 1 else found
 
 
-class Input:
-    """The input graph, and how to read it."""
+class Input(Group):
+    """The input graph, and how to read it.
 
-    def __init__(self, file: str, unlabelled: bool, **reading: Any) -> None:
-        self.file, self.unlabelled = file, unlabelled
-        self._given = {name: value for name, value in reading.items() if value not in (None, [])}
-        self.format: str | None = self._given.pop("format", None)
+    Parameters
+    ----------
+    file : GRAPH
+        A graph file, a .kp, or - for standard input.
+    format : NAME
+        The file format; detected by default.
+    directed : bool
+        Read lines as arcs, or as undirected edges.
+    oneway : COLUMN
+        The column that says whether a line is an arc: yes, no, or -1 (reversed).
+    weighted : bool
+        Require weights, or ignore them.
+    weight : NAME
+        The column or attribute with the weights.
+    columns : NAMES
+        Source, target and perhaps weight: from,to,km (names, or numbers from 0).
+    separator : CHARACTER
+        Between columns; a character, or tab or space.
+    header : bool
+        The first line names the columns, or not; detected by default.
+    through : bool
+        Whether paths may pass the zones of a TNTP network.
+    null_value : NUMBER
+        What means 'no arc' in a matrix: 0 in an adjacency matrix, inf if 0 is an arc.
+    positions : FILE
+        Coordinates of the vertices: .co, or a table of id, x and y.
+    unlabelled : bool
+        Vertices are numbers from 0 by position, in arguments and output.
+    """
 
-    @staticmethod
-    def parameters() -> list[inspect.Parameter]:
-        """Return the argument and the options."""
-        what = Argument(metavar="GRAPH", help="A graph file, a .kp, or - for standard input.")
-        by_position = Option(
-            "--unlabelled",
-            help="Vertices are numbers from 0 by position, in arguments and output.",
-            rich_help_panel=_FILE,
-        )
-        return [
-            _parameter("file", Annotated[str, what], required=True),
-            *(
-                _option(name, kind._replace(type=bool if kind.off else kind.type, panel=_FILE),
-                        kind.help)
-                for name, kind in _READING.items()
-            ),
-            _parameter("unlabelled", Annotated[bool, by_position]).replace(default=False),
-        ]  # fmt: skip
+    panel = "Reading the graph"
+
+    def __init__(
+        self,
+        file: str,
+        *,
+        format: str | None = None,
+        directed: bool | None = None,
+        oneway: str | None = None,
+        weighted: bool | None = None,
+        weight: str | None = None,
+        columns: list[str] | None = None,
+        separator: str | None = None,
+        header: bool | None = None,
+        through: bool | None = None,
+        null_value: float | None = None,
+        positions: str | None = None,
+        unlabelled: bool = False,
+    ) -> None:
+        self.file, self.format, self.unlabelled = file, format, unlabelled
+        options: dict[str, Any] = {
+            "directed": directed, "oneway": oneway, "weighted": weighted, "weight": weight,
+            "columns": columns, "separator": separator, "header": header, "through": through,
+            "null_value": null_value, "positions": positions,
+        }  # fmt: skip
+        self._given = {name: value for name, value in options.items() if value is not None}
 
     def read(self, threads: int | None = None) -> Graph:
         """Read the graph, with a progress bar at a terminal."""
@@ -538,22 +545,22 @@ class Input:
         return given
 
 
-@dataclass(frozen=True)
-class Output:
-    """The output of a command."""
+@dataclass(frozen=True, kw_only=True)
+class Output(Group):
+    """The output of a command.
 
-    json: Annotated[
-        bool, Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)
-    ] = False
-    quiet: Annotated[
-        bool,
-        Option(
-            "--quiet",
-            "-q",
-            help="Print nothing; set only the exit code and write files.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = False
+    Parameters
+    ----------
+    json : bool
+        Print the result as JSON.
+    quiet : bool
+        Print nothing; set only the exit code and write files.
+    """
+
+    panel = "Output"
+
+    json: bool = False
+    quiet: bool = False
 
     def show(self, document: dict[str, Any], page: Callable[[], None]) -> None:
         """Print the document as JSON, or as text by ``page``, or nothing."""
@@ -565,39 +572,3 @@ class Output:
             print_json(document)
         else:
             page()
-
-
-# ---- options of several commands, which no call has ---------------------------------------------
-
-Top = Annotated[int | None, Option("--top", metavar="N", min=0, help="List N rows.")]
-Verify = Annotated[bool, Option("--verify", help="Verify the result.")]
-Hops = Annotated[bool, Option("--hops", help="Count arcs instead of weights.")]
-Threads = Annotated[
-    int | None,
-    Option(
-        "--threads",
-        metavar="N",
-        help="How many threads may be used; all cores unless given.",
-        rich_help_panel=_WORK,
-    ),
-]
-TableFile = Annotated[
-    str | None,
-    Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Save the table: .csv, .tsv, .json or .parquet; - for standard output.",
-    ),
-]
-RouteFile = Annotated[
-    str | None,
-    Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Save as GeoJSON, for a map: .geojson or .json; - for a table on standard output.",
-    ),
-]
-Source = Annotated[str, Argument(metavar="SOURCE", help="The first vertex of the path.")]
-Target = Annotated[str, Argument(metavar="TARGET", help="The last vertex of the path.")]

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Option
-
-from kleene.cli.options import Call, Input, Output, Top, Verify
+from kleene.cli.options import Call, Group, Input, Output
 from kleene.cli.summaries import Summary, note_search, result_fields, show_result
 from kleene.cli.tables import (
     PAGE,
@@ -30,50 +28,44 @@ if TYPE_CHECKING:
 __all__ = ["ResultOptions", "Solution", "Turns", "check_store", "solve"]
 
 
-@dataclass(frozen=True)
-class ResultOptions:
-    """What to do with the result."""
+@dataclass(frozen=True, kw_only=True)
+class ResultOptions(Group):
+    """What to do with the result.
 
-    out: Annotated[
-        str | None,
-        Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Save the result (.npz, .npy, .zarr), the pairs (.csv, .tsv, .parquet, .json), or "
-            "the paths (.geojson); - for pairs on standard output.",
-        ),
-    ] = None
-    resume: Annotated[
-        bool, Option("--resume", help="Continue the .zarr or .npy of an earlier run, or reuse it.")
-    ] = False
-    verify: Verify = False
-    top: Top = None
+    Parameters
+    ----------
+    out : FILE
+        Save the result (.npz, .npy, .zarr), the pairs (.csv, .tsv, .parquet, .json), or the paths
+        (.geojson); - for pairs on standard output.
+    resume : bool
+        Continue the .zarr or .npy of an earlier run, or reuse it.
+    top : N
+        List the N nearest targets of each source.
+    """
+
+    out: str | None = None
+    resume: bool = False
+    verify: bool = False
+    top: int | None = None
 
 
-@dataclass(frozen=True)
-class Turns:
-    """Turns that are forbidden or take time."""
+@dataclass(frozen=True, kw_only=True)
+class Turns(Group):
+    """Turns that are forbidden or take time.
 
-    turns: Annotated[
-        str | None,
-        Option(
-            "--turns",
-            metavar="FILE",
-            help="A table of turns: from, via, to, and a delay unless they are forbidden.",
-        ),
-    ] = None
-    u_turns: Annotated[
-        str | None,
-        Option("--u-turns", metavar="DELAY", help="The delay of u-turns, or `forbidden`."),
-    ] = None
+    Parameters
+    ----------
+    turns : FILE
+        A table of turns: from, via, to, and a delay unless they are forbidden.
+    u_turns : DELAY
+        The delay of u-turns, or `forbidden`.
+    missing : WHAT
+        Turns that are not in the graph: error or ignore.
+    """
 
-    missing: Annotated[
-        str,
-        Option(
-            "--missing", metavar="WHAT", help="Turns that are not in the graph: error or ignore."
-        ),
-    ] = "error"
+    turns: str | None = None
+    u_turns: str | None = None
+    missing: str = "error"
 
     def search(self, graph: Graph, problem: str) -> Callable[..., Result] | None:
         """Return the call that solves the problem with turns; None without turns."""

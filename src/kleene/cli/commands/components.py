@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Option
-
-from kleene.cli.options import Call, Input, Output, TableFile, command
+from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, line, table
 from kleene.cli.summaries import graph_fields, show_graph
 from kleene.cli.tables import check_table, save_table
@@ -16,23 +14,26 @@ __all__ = ["components"]
 
 @command("components")
 def components(
-    *,
     graph: Input,
-    strong: Annotated[
-        bool, Option("--strong", help="Vertices must reach each other along the arcs.")
-    ] = False,
-    top: Annotated[
-        int, Option("--top", metavar="N", min=0, help="List the N largest components.")
-    ] = 10,
-    largest: Annotated[
-        str | None,
-        Option("--largest", metavar="FILE", help="Write the largest component as a graph."),
-    ] = None,
-    out: TableFile = None,
+    *,
+    strong: bool = False,
+    top: int = 10,
+    largest: str | None = None,
+    out: str | None = None,
     call: Call,
     output: Output,
 ) -> None:
-    """Find the connected components, the largest first."""
+    """Find the connected components, the largest first.
+
+    Parameters
+    ----------
+    strong : bool
+        Vertices must reach each other along the arcs.
+    top : N
+        List the N largest components.
+    largest : FILE
+        Write the largest component as a graph.
+    """
     import numpy as np
 
     import kleene as kl

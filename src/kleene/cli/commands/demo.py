@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from kleene.cli.commands.pairs import steps
 from kleene.cli.options import Output, command
@@ -20,17 +18,17 @@ __all__ = ["demo", "tour"]
 
 
 @command()
-def demo(
-    *,
-    picture: Annotated[
-        str, Option("--out", "-o", "--picture", metavar="FILE", help="The picture to write.")
-    ] = "kleene-demo.svg",
-    output: Output,
-) -> None:
-    """Run a one-minute demonstration on the road network of Rome."""
+def demo(*, out: str = "kleene-demo.svg", output: Output) -> None:
+    """Run a one-minute demonstration on the road network of Rome.
+
+    Parameters
+    ----------
+    out : FILE, --picture
+        The picture to write.
+    """
     import kleene as kl
 
-    document = tour(kl.datasets.rome(), picture, verbose=not (output.json or output.quiet))
+    document = tour(kl.datasets.rome(), out, verbose=not (output.json or output.quiet))
     output.show(document, lambda: None)
 
 

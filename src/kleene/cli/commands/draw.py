@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Argument, Option
-
-from kleene.cli.options import Call, Hops, Input, Output, command
+from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import line
 from kleene.cli.summaries import graph_fields
 from kleene.cli.vertices import parse_vertex
@@ -16,25 +14,26 @@ __all__ = ["draw"]
 
 @command("draw", omit="target")
 def draw(
-    *,
     graph: Input,
-    source: Annotated[
-        str | None,
-        Argument(metavar="SOURCE", help="Colour vertices by their distance from this one."),
-    ] = None,
-    target: Annotated[
-        str | None,
-        Option("--target", "-t", metavar="VERTEX", help="Highlight the path to this vertex."),
-    ] = None,
-    out: Annotated[
-        str,
-        Option("--out", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
-    ],
-    hops: Hops = False,
+    source: str | None = None,
+    *,
+    target: str | None = None,
+    out: str,
+    hops: bool = False,
     call: Call,
     output: Output,
 ) -> None:
-    """Draw a graph, or the distances from a vertex and a path."""
+    """Draw a graph, or the distances from a vertex and a path.
+
+    Parameters
+    ----------
+    source : SOURCE
+        Colour vertices by their distance from this one.
+    target : VERTEX
+        Highlight the path to this vertex.
+    out : FILE
+        The picture: .svg, .png or .pdf.
+    """
     import kleene as kl
     from kleene.errors import RequestError
 

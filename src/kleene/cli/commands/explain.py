@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
-from kleene.cli import completion
 from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import headline, line
 from kleene.cli.summaries import graph_fields, plan_fields
@@ -20,21 +17,17 @@ _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
 
 
 @command("apsp", "closure", "within", "betweenness")
-def explain(
-    *,
-    graph: Input,
-    problem: Annotated[
-        str,
-        Argument(
-            metavar="PROBLEM",
-            help="bfs, sssp, apsp, closure, prepare, or another call of the library.",
-            autocompletion=completion.problems,
-        ),
-    ],
-    call: Call,
-    output: Output,
-) -> None:
-    """Explain which method would run, why, and how much memory it needs."""
+def explain(graph: Input, problem: str, *, call: Call, output: Output) -> None:
+    """Explain which method would run, why, and how much memory it needs.
+
+    Parameters
+    ----------
+    problem : PROBLEM
+        bfs, sssp, apsp, closure, prepare, or another call of the library.
+    semiring : NAME
+        The semiring: for closure boolean by default, or what a .kp is prepared for; for prepare
+        min_plus.
+    """
     import kleene as kl
 
     read, answering = graph.open(call.threads)
@@ -48,28 +41,16 @@ def explain(
 
 
 @command()
-def methods(
-    *,
-    problem: Annotated[
-        str | None,
-        Argument(
-            metavar="PROBLEM",
-            help="The problem: bfs, sssp, apsp or closure.",
-            autocompletion=completion.problems,
-        ),
-    ] = None,
-    device: Annotated[
-        str | None,
-        Option(
-            "--device",
-            metavar="NAME",
-            help="The device: cuda, cpu, emulated or reference.",
-            autocompletion=completion.devices,
-        ),
-    ] = None,
-    output: Output,
-) -> None:
-    """List the methods with device, requirements and origin."""
+def methods(problem: str | None = None, *, device: str | None = None, output: Output) -> None:
+    """List the methods with device, requirements and origin.
+
+    Parameters
+    ----------
+    problem : PROBLEM
+        The problem: bfs, sssp, apsp or closure.
+    device : NAME
+        The device: cuda, cpu, emulated or reference.
+    """
     import kleene as kl
 
     rows = kl.methods(problem, device)

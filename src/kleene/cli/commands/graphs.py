@@ -10,13 +10,10 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
-from kleene.cli import completion
 from kleene.cli.groups import CommandGroup
-from kleene.cli.options import Call, Input, Output, Threads, command
+from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, headline, line, number
 from kleene.cli.summaries import (
     describe_graph,
@@ -31,34 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ["convert", "generate", "info", "write_and_show"]
 
-Destination = Annotated[
-    str | None, Argument(metavar="OUT", help="The file to write; or give it by --out.")
-]
-To = Annotated[
-    str | None,
-    Option(
-        "--to",
-        metavar="FORMAT",
-        help="The output format; by default, by suffix.",
-        autocompletion=completion.formats,
-    ),
-]
-Out = Annotated[
-    str | None,
-    Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="The file to write; - for standard output, which needs --to.",
-    ),
-]
-
 
 # ---- info ----------------------------------------------------------------------------------------
 
 
 @command()
-def info(*, graph: Input, threads: Threads = None, output: Output) -> None:
+def info(graph: Input, *, threads: int | None = None, output: Output) -> None:
     """Describe a graph: size, weights, degrees, components, memory."""
     from kleene.calls.components import components
     from kleene.system.formatting import counted, format_bytes
@@ -160,15 +135,21 @@ def _memory(graph: Graph) -> dict[str, Any]:
 
 @command()
 def convert(
-    *,
     graph: Input,
-    destination: Destination = None,
-    out: Out = None,
-    to: To = None,
-    threads: Threads = None,
+    destination: str | None = None,
+    *,
+    out: str | None = None,
+    to: str | None = None,
+    threads: int | None = None,
     output: Output,
 ) -> None:
-    """Write a graph in another format."""
+    """Write a graph in another format.
+
+    Parameters
+    ----------
+    out : FILE
+        The file to write; - for standard output, which needs --to.
+    """
     file = _one_file(destination, out)
     write_and_show(graph.read(threads), "convert", file, to, threads, output)
 
@@ -216,6 +197,15 @@ class _Generators(CommandGroup):
 generate = _Generators(name="generate", help="Generate a graph and write it to a file.")
 
 
+_OF_GENERATORS = """Parameters
+----------
+out : FILE
+    The file to write; - for standard output, which needs --to.
+seed : N
+    The same seed makes the same graph.
+"""
+
+
 @cache
 def _generators() -> dict[str, Any]:
     """Return a function for each generator, by its name here."""
@@ -229,13 +219,13 @@ def _writing(name: str) -> Callable[..., None]:
     """Return the function that calls a generator with the given options and writes the graph."""
     from kleene import generate
 
-    @command(f"generate.{name}", seed="The same seed makes the same graph.")
+    @command(f"generate.{name}")
     def generator(
+        destination: str | None = None,
         *,
         call: Call,
-        destination: Destination = None,
-        out: Out = None,
-        to: To = None,
+        out: str | None = None,
+        to: str | None = None,
         output: Output,
     ) -> None:
         from kleene.system.progress import reporter
@@ -245,5 +235,6 @@ def _writing(name: str) -> Callable[..., None]:
             graph = getattr(generate, name)(progress=report, **call.given)
         write_and_show(graph, "generate", file, to, call.threads, output)
 
-    generator.__doc__ = (inspect.getdoc(getattr(generate, name)) or "").split("\n\n")[0]
+    summary = (inspect.getdoc(getattr(generate, name)) or "").split("\n\n")[0]
+    generator.__doc__ = f"{summary}\n\n{_OF_GENERATORS}"
     return generator

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Exit, Option
+from typer import Exit
 
-from kleene.cli import completion
 from kleene.cli.errors import ANSWER_NO
 from kleene.cli.groups import CommandGroup
 from kleene.cli.options import Output, command
@@ -26,57 +25,41 @@ __all__ = ["chosen", "lab"]
 
 @command()
 def run(
+    experiments: list[str] | None = None,
     *,
-    experiments: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="ID",
-            help="See `kleene lab list`; else a suite.",
-            autocompletion=completion.experiments,
-        ),
-    ] = None,
-    suite: Annotated[
-        str,
-        Option(
-            "--suite",
-            metavar="NAME",
-            help="all, documents, ours, peers, prepared, measures, gpu, or gap "
-            "(KLEENE_GAP=FOLDER: its programs).",
-            autocompletion=completion.suites,
-        ),
-    ] = "all",
-    record: Annotated[
-        str,
-        Option("--out", "-o", "--record", metavar="FILE", help="Written, or resumed."),
-    ] = "kleene-lab.jsonl",
-    budget: Annotated[
-        float | None,
-        Option(
-            "--budget", metavar="SECONDS", help="For all together; by default each has its own."
-        ),
-    ] = None,
-    device: Annotated[
-        str,
-        Option(
-            "--device",
-            metavar="NAME",
-            help="auto, cpu, cuda or emulated.",
-            autocompletion=completion.devices,
-        ),
-    ] = "auto",
-    data: Annotated[
-        str | None, Option("--data", metavar="FOLDER", help="Folder of graphs that are files.")
-    ] = None,
-    quick: Annotated[bool, Option("--quick", help="Tiny sizes, to try the program.")] = False,
-    again: Annotated[
-        bool, Option("--again", help="Measure points again that the record has.")
-    ] = False,
+    suite: str = "all",
+    out: str = "kleene-lab.jsonl",
+    budget: float | None = None,
+    device: str = "auto",
+    data: str | None = None,
+    quick: bool = False,
+    again: bool = False,
     output: Output,
 ) -> None:
     """Measure experiments, each answer checked before it is timed.
 
     Every point is written to the record at once; after Ctrl-C the same command resumes. Points that
     do not fit into the time are skipped, and the record says why.
+
+    Parameters
+    ----------
+    experiments : ID
+        See `kleene lab list`; else a suite.
+    suite : NAME
+        all, documents, ours, peers, prepared, measures, gpu, or gap (KLEENE_GAP=FOLDER: its
+        programs).
+    out : FILE, --record
+        The record to write, or to resume.
+    budget : SECONDS
+        For all together; by default each has its own.
+    device : NAME
+        auto, cpu, cuda or emulated.
+    data : FOLDER
+        Folder of graphs that are files.
+    quick : bool
+        Tiny sizes, to try the program.
+    again : bool
+        Measure points again that the record has.
     """
     from kleene.cli.commands.lab_progress import RunProgress
     from kleene_lab.harness.environment import Environment
@@ -86,14 +69,14 @@ def run(
     environment = Environment(device, quick, data)
     listener = RunProgress(output.json or output.quiet, environment.gpu or "")
     options = {"experiments": [one.id for one in wanted], "budget": budget}
-    runner = Runner(environment, record, budget, again, listener, options)
+    runner = Runner(environment, out, budget, again, listener, options)
     try:
         with listener:
             summary = runner.measure(wanted)
     except KeyboardInterrupt:
-        _say(f"the points so far are in {record}; the same command resumes")
+        _say(f"the points so far are in {out}; the same command resumes")
         raise
-    output.show(_document(summary, record), lambda: _page(summary, record))
+    output.show(_document(summary, out), lambda: _page(summary, out))
     if summary.failed:
         raise Exit(ANSWER_NO)
 
@@ -165,39 +148,35 @@ def list_experiments(*, output: Output) -> None:
 
 @command()
 def report(
+    records: list[str] | None = None,
     *,
-    records: Annotated[
-        list[str] | None,
-        Argument(metavar="RECORDS", help="Files of records. Default: kleene-lab.jsonl."),
-    ] = None,
-    page: Annotated[
-        str, Option("--out", "-o", "--output", metavar="FILE", help="Where to write the page.")
-    ] = "kleene-lab.html",
-    figures: Annotated[
-        str | None,
-        Option("--figures", metavar="DIR", help="Write the figures as files, too."),
-    ] = None,
-    formats: Annotated[
-        list[str] | None,
-        Option(
-            "--format",
-            metavar="NAME",
-            help="Of the figures: svg, png, pdf. Default: svg.",
-            autocompletion=completion.figure_formats,
-        ),
-    ] = None,
+    out: str = "kleene-lab.html",
+    figures: str | None = None,
+    formats: list[str] | None = None,
     output: Output,
 ) -> None:
-    """Write one page about records: charts, tables, findings."""
+    """Write one page about records: charts, tables, findings.
+
+    Parameters
+    ----------
+    records : RECORDS
+        Files of records. Default: kleene-lab.jsonl.
+    out : FILE, --output
+        Where to write the page.
+    figures : DIR
+        Write the figures as files, too.
+    formats : NAME
+        Of the figures: svg, png, pdf. Default: svg.
+    """
     from kleene.errors import RequestError
     from kleene_lab.experiments import EXPERIMENTS
     from kleene_lab.harness.record import read
     from kleene_lab.report import write_report
 
     if formats and figures is None:
-        raise RequestError("--format needs --figures DIR, the folder to write to")
+        raise RequestError("--formats needs --figures DIR, the folder to write to")
     record = read(*(records or ["kleene-lab.jsonl"]))
-    written = write_report(record, EXPERIMENTS, page, figures, tuple(_split(formats) or ("svg",)))
+    written = write_report(record, EXPERIMENTS, out, figures, tuple(_split(formats) or ("svg",)))
     document = {
         "command": "lab report",
         "page": str(written.page),
@@ -226,18 +205,21 @@ def _split(given: list[str] | None) -> list[str]:
 
 @command()
 def compare(
-    *,
-    before: Annotated[str, Argument(metavar="A", help="A file of records, from before.")],
-    after: Annotated[str, Argument(metavar="B", help="A file of records, from after.")],
-    floor: Annotated[
-        float, Option("--floor", metavar="PERCENT", help="The least change to report.")
-    ] = 5.0,
-    every: Annotated[
-        bool, Option("--all", help="Show all points, not only what is more than noise.")
-    ] = False,
-    output: Output,
+    before: str, after: str, *, floor: float = 5.0, every: bool = False, output: Output
 ) -> None:
-    """Report what got faster or slower from A to B, and whether that is more than noise."""
+    """Report what got faster or slower from A to B, and whether that is more than noise.
+
+    Parameters
+    ----------
+    before : A
+        A file of records, from before.
+    after : B
+        A file of records, from after.
+    floor : PERCENT
+        The least change to report.
+    every : bool, --all
+        Show all points, not only what is more than noise.
+    """
     from kleene_lab.harness.record import read
     from kleene_lab.report.compare import compare as compared
 

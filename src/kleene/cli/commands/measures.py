@@ -1,23 +1,19 @@
 """``kleene measure`` and ``loads``: sums over shortest paths, and traffic along arcs.
 
-The measures have their names, their calls in Python and what they tell in one table. What one
-answers is a number or a table. A number, or a list of vertices, is proved by another measure, of
-each vertex: that one is computed and verified, and what follows from it is compared.
+What a measure answers is a number or a table. A number, or a list of vertices, is proved by another
+measure, of each vertex: that one is computed and verified, and what follows from it is compared.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
-from kleene.cli.options import Call, Input, Output, TableFile, Top, Verify, command
+from kleene.cli.commands.measure_names import MEASURES, MeasureRow, find_measure
+from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, line, number, table
 from kleene.cli.summaries import graph_fields, plan_fields, show_graph
 from kleene.cli.tables import PAGE, check_table, save_table
@@ -29,109 +25,40 @@ if TYPE_CHECKING:
     from kleene.proofs.paths import Proof
     from kleene.results.long_table import LongTable
 
-__all__ = ["MEASURES", "loads", "measure"]
-
-
-# ---- the measures --------------------------------------------------------------------------------
-
-
-class MeasureRow(NamedTuple):
-    """A measure: the name of its call in ``kleene``, and a sentence."""
-
-    call: str
-    summary: str
-    table: bool = True  # or one number
-    follows_from: str = ""  # the measure of each vertex that proves it, if it has no proof itself
-    prepared: bool = True  # whether a prepared graph can answer
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The call itself."""
-        import kleene
-
-        found: Callable[..., Any] = getattr(kleene, self.call)
-        return found
-
-    @property
-    def keywords(self) -> frozenset[str]:
-        """The keywords that the call takes."""
-        return frozenset(inspect.signature(self.function).parameters)
-
-
-def _number(call: str, summary: str, follows_from: str) -> MeasureRow:
-    return MeasureRow(call, summary, table=False, follows_from=follows_from)
-
-
-MEASURES = {
-    "betweenness": MeasureRow(
-        "betweenness", "the share of all shortest paths through each vertex", prepared=False
-    ),
-    "closeness": MeasureRow("closeness", "how near each vertex is to the others"),
-    "harmonic": MeasureRow("harmonic", "the sum of 1/distance to each vertex"),
-    "eccentricity": MeasureRow("eccentricity", "how far the farthest vertex is from each"),
-    "diameter": _number("diameter", "the largest eccentricity", "eccentricity"),
-    "radius": _number("radius", "the smallest eccentricity", "eccentricity"),
-    "center": MeasureRow(
-        "center", "the vertices of the smallest eccentricity", follows_from="eccentricity"
-    ),
-    "periphery": MeasureRow(
-        "periphery", "the vertices of the largest eccentricity", follows_from="eccentricity"
-    ),
-    "histogram": MeasureRow("distance_histogram", "how many pairs have each distance"),
-    "efficiency": _number("efficiency", "the mean of 1/distance over all pairs", "harmonic"),
-    "wiener": _number("wiener_index", "the sum of the distances of all pairs", "closeness"),
-    "path-counts": MeasureRow(
-        "path_counts", "how many shortest paths lead from a source", prepared=False
-    ),
-}
-
-
-def find_measure(name: str) -> MeasureRow:
-    """Return the row of a name, or raise with the names that there are."""
-    from kleene.errors import RequestError
-
-    if name not in MEASURES:
-        near = get_close_matches(name, MEASURES, 1)
-        meant = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(MEASURES)}"
-        raise RequestError(f"no measure {name!r}{meant}")
-    return MEASURES[name]
-
-
-def _measures() -> list[tuple[str, str]]:
-    """Return what the shell completes."""
-    return [(name, row.summary) for name, row in MEASURES.items()]
+__all__ = ["loads", "measure"]
 
 
 # ---- measure -------------------------------------------------------------------------------------
 
 
-@command(
-    *(row.call for row in MEASURES.values()),
-    sources="Paths from these vertices only.",
-    targets="Paths to these vertices only.",
-    top="List N rows, the largest numbers first; bins, and vertices without numbers, in order.",
-)
+@command(*(row.call for row in MEASURES.values()))
 def measure(
-    *,
     graph: Input,
-    name: Annotated[
-        str,
-        Argument(
-            metavar="MEASURE",
-            help="betweenness, closeness, harmonic, eccentricity, diameter, radius, center, "
-            "periphery, histogram, efficiency, wiener or path-counts.",
-            autocompletion=_measures,
-        ),
-    ],
+    measure: str,
+    *,
     call: Call,
-    top: Top = None,
-    out: TableFile = None,
-    verify: Annotated[
-        bool, Option("--verify", help="Check a sample of the sources by a plain method.")
-    ] = False,
+    top: int | None = None,
+    out: str | None = None,
+    verify: bool = False,
     output: Output,
 ) -> None:
-    """Measure a graph by its shortest paths, such as betweenness or diameter."""
+    """Measure a graph by its shortest paths, such as betweenness or diameter.
+
+    Parameters
+    ----------
+    measure : MEASURE
+        betweenness, closeness, harmonic, eccentricity, diameter, radius, center, periphery,
+        histogram, efficiency, wiener or path-counts.
+    sources : VERTEX
+        Paths from these vertices only.
+    targets : VERTEX
+        Paths to these vertices only.
+    top : N
+        List N rows, the largest numbers first; bins, and vertices without numbers, in order.
+    verify : bool
+        Check a sample of the sources by a plain method.
+    """
+    name = measure
     if name not in MEASURES and (graph.file in MEASURES or Path(name).exists()):
         graph.file, name = name, graph.file  # the order of former versions
     row = find_measure(name)
@@ -394,27 +321,28 @@ _FOLLOWS: dict[str, Callable[[Any], Any]] = {
 # ---- loads ---------------------------------------------------------------------------------------
 
 
-@command("loads", top=f"List the N arcs that carry most; {PAGE} by default.")
+@command("loads")
 def loads(
-    *,
     graph: Input,
-    demand: Annotated[
-        str,
-        Argument(
-            metavar="DEMAND",
-            help="A text table of origin, destination and volume; without volumes, a trip a line.",
-        ),
-    ],
+    demand: str,
+    *,
     call: Call,
-    top: Top = None,
-    verify: Verify = False,
-    out: TableFile = None,
+    top: int = PAGE,
+    verify: bool = False,
+    out: str | None = None,
     output: Output,
 ) -> None:
     """Put the trips of a demand on their shortest paths.
 
     The answer is the flow along each arc. A prepared graph (`kleene prepare`) needs microseconds
     for a trip; any other is searched from each origin.
+
+    Parameters
+    ----------
+    demand : DEMAND
+        A text table of origin, destination and volume; without volumes, a trip a line.
+    top : N
+        List the N arcs that carry most.
     """
     import kleene as kl
 
@@ -424,7 +352,7 @@ def loads(
     found = call.run(kl.loads, answering, trips, progress=not output.quiet, **given)
     proof = found.verify() if verify else None
     output = save_table(found, out, output)
-    lost, rows = found.unassigned, found.top(PAGE if top is None else top)
+    lost, rows = found.unassigned, found.top(top)
     document: dict[str, Any] = {
         "command": "loads",
         "graph": graph_fields(read),

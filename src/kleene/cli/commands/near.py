@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
-from kleene.cli.options import Call, Input, Output, RouteFile, TableFile, Top, command
+from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, line, number, table
 from kleene.cli.summaries import graph_fields, note_search, plan_fields, show_graph
 from kleene.cli.tables import (
@@ -29,26 +27,25 @@ if TYPE_CHECKING:
 __all__ = ["isochrones", "nearest", "within"]
 
 
-@command("nearest", omit="devices", top="List the N nearest vertices.")
+@command("nearest", omit="devices")
 def nearest(
-    *,
     graph: Input,
+    *,
     call: Call,
-    vertices: Annotated[
-        list[str] | None,
-        Option(
-            "--vertices",
-            "--vertex",
-            "-v",
-            metavar="VERTEX",
-            help="List these vertices only, as named.",
-        ),
-    ] = None,
-    top: Top = None,
-    out: TableFile = None,
+    vertices: list[str] | None = None,
+    top: int | None = None,
+    out: str | None = None,
     output: Output,
 ) -> None:
-    """Find the k nearest facilities of every vertex: which, and how far."""
+    """Find the k nearest facilities of every vertex: which, and how far.
+
+    Parameters
+    ----------
+    vertices : VERTEX, --vertex -v
+        List these vertices only, as named.
+    top : N
+        List the N nearest vertices.
+    """
     import kleene as kl
     from kleene.errors import RequestError
 
@@ -182,14 +179,19 @@ def _served(near: Nearest) -> list[dict[str, Any]]:
     ]
 
 
-@command("within", top="List the N nearest vertices of each source.")
+@command("within")
 def within(
-    *, graph: Input, call: Call, top: Top = None, out: TableFile = None, output: Output
+    graph: Input, *, call: Call, top: int | None = None, out: str | None = None, output: Output
 ) -> None:
     """Find what each source reaches within a limit, or its nearest vertices.
 
     Memory is needed for what is reached only, so that there may be many sources; without any, all
     vertices are sources.
+
+    Parameters
+    ----------
+    top : N
+        List the N nearest vertices of each source.
     """
     import kleene as kl
     from kleene.errors import RequestError
@@ -241,18 +243,22 @@ def within(
     output.show(document, page)
 
 
-@command("isochrones", omit="source", limits="A limit; several with commas, or by repetition.")
+@command("isochrones", omit="source")
 def isochrones(
-    *,
-    graph: Input,
-    source: Annotated[str, Argument(metavar="SOURCE", help="Where to start.")],
-    call: Call,
-    out: RouteFile = None,
-    output: Output,
+    graph: Input, source: str, *, call: Call, out: str | None = None, output: Output
 ) -> None:
     """Find what lies within some limits of a vertex: areas and streets for a map.
 
     Vertices need coordinates: those of the file, or --positions.
+
+    Parameters
+    ----------
+    source : SOURCE
+        Where to start.
+    limits : LENGTH
+        The limits: several with commas, or by repetition.
+    out : FILE
+        Save as GeoJSON, for a map: .geojson or .json; - for a table on standard output.
     """
     import kleene as kl
 

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Exit, Option
+from typer import Exit
 
 from kleene.cli.errors import ANSWER_NO
-from kleene.cli.options import (
-    Call,
-    Hops,
-    Input,
-    Output,
-    RouteFile,
-    Source,
-    Target,
-    Verify,
-    command,
-)
+from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, line, number, table
 from kleene.cli.solve import Turns
 from kleene.cli.summaries import (
@@ -46,17 +36,23 @@ _WIDTH = 8  # targets on a page
 
 @command("sssp", omit="sources targets pairs reverse limit predecessors on")
 def path(
-    *,
     graph: Input,
-    source: Source,
-    target: Target,
-    hops: Hops = False,
+    source: str,
+    target: str,
+    *,
+    hops: bool = False,
     turns: Turns,
-    out: RouteFile = None,
+    out: str | None = None,
     call: Call,
     output: Output,
 ) -> None:
-    """Print one shortest path, step by step."""
+    """Print one shortest path, step by step.
+
+    Parameters
+    ----------
+    out : FILE
+        Save as GeoJSON, for a map: .geojson or .json; - for a table on standard output.
+    """
     import kleene as kl
     from kleene.errors import RequestError
 
@@ -128,15 +124,23 @@ def steps(route: Route, hops: bool = False) -> list[dict[str, Any]]:
 
 @command("k_shortest", omit="source target pairs device")
 def k_shortest(
-    *,
     graph: Input,
-    source: Source,
-    target: Target,
-    out: RouteFile = None,
+    source: str,
+    target: str,
+    *,
+    out: str | None = None,
     call: Call,
     output: Output,
 ) -> None:
-    """Print the k shortest paths, shortest first; none visits a vertex twice."""
+    """Print the k shortest paths, shortest first; none visits a vertex twice.
+
+    Parameters
+    ----------
+    k : K
+        The number of paths; 3 by default.
+    out : FILE
+        Save as GeoJSON, for a map: .geojson or .json; - for a table on standard output.
+    """
     import kleene as kl
 
     check_routes(out)
@@ -182,32 +186,22 @@ def k_shortest(
         raise Exit(ANSWER_NO)
 
 
-@command(
-    "sssp",
-    omit="pairs limit predecessors",
-    targets="The targets, like the sources; the sources by default.",
-)
+@command("sssp", omit="pairs limit predecessors")
 def matrix(
-    *,
-    graph: Input,
-    call: Call,
-    out: Annotated[
-        str | None,
-        Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Save the matrix (.npy), the pairs (.csv, .tsv, .parquet, .json), or the result "
-            "(.npz); - for pairs on standard output.",
-        ),
-    ] = None,
-    verify: Verify = False,
-    output: Output,
+    graph: Input, *, call: Call, out: str | None = None, verify: bool = False, output: Output
 ) -> None:
     """Compute the distances between two lists of vertices.
 
     A prepared graph (`kleene prepare`) answers in microseconds a pair; any other is searched from
     each source.
+
+    Parameters
+    ----------
+    targets : VERTEX
+        The targets, like the sources; the sources by default.
+    out : FILE
+        Save the matrix (.npy), the pairs (.csv, .tsv, .parquet, .json), or the result (.npz); -
+        for pairs on standard output.
     """
     import kleene as kl
     from kleene.errors import RequestError

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["apsp", "bfs", "closure", "sssp"]
 
 _BAR, _ROWS = 40, 24  # the longest bar, and the largest number of bars
-_TOP = "List the N nearest targets of each source."
 
 
-@command("bfs", top=_TOP)
-def bfs(*, graph: Input, call: Call, result_options: ResultOptions, output: Output) -> None:
+@command("bfs")
+def bfs(graph: Input, *, call: Call, result_options: ResultOptions, output: Output) -> None:
     """Compute hop distances from a source to every vertex."""
     if under_mpiexec():
         search_by_ranks("bfs", graph, call, result_options, output)
@@ -66,9 +65,9 @@ def _show_levels(levels: list[int]) -> None:
         line(f"  {hops:>5} hops  {number(count):>{digits}}  {bar}")
 
 
-@command("sssp", top=_TOP)
+@command("sssp")
 def sssp(
-    *, graph: Input, call: Call, turns: Turns, result_options: ResultOptions, output: Output
+    graph: Input, *, call: Call, turns: Turns, result_options: ResultOptions, output: Output
 ) -> None:
     """Compute shortest paths from a source; weights may be negative."""
     if under_mpiexec():
@@ -77,17 +76,22 @@ def sssp(
     solve("sssp", graph, call, result_options, output, turns).show(distance_summary)
 
 
-@command("apsp", top=_TOP)
-def apsp(*, graph: Input, call: Call, result_options: ResultOptions, output: Output) -> None:
+@command("apsp")
+def apsp(graph: Input, *, call: Call, result_options: ResultOptions, output: Output) -> None:
     """Compute shortest paths between all pairs, or from some sources."""
     solve("apsp", graph, call, result_options, output).show(distance_summary)
 
 
-@command("closure", top="List the N best targets of each source.")
-def closure(*, graph: Input, call: Call, result_options: ResultOptions, output: Output) -> None:
+@command("closure")
+def closure(graph: Input, *, call: Call, result_options: ResultOptions, output: Output) -> None:
     """Compute the best paths between all pairs over a semiring.
 
     By default it is boolean, or what a .kp is prepared for.
+
+    Parameters
+    ----------
+    top : N
+        List the N best targets of each source.
     """
     solve("closure", graph, call, result_options, output).show(_summarize)
 

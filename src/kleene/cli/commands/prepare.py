@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-from typer import Option
+from typing import Any
 
 from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, seconds
@@ -15,20 +13,17 @@ __all__ = ["prepare"]
 
 
 @command("prepare")
-def prepare(
-    *,
-    graph: Input,
-    out: Annotated[
-        str, Option("--out", "-o", metavar="FILE", help="Where to write the prepared graph: .kp.")
-    ],
-    call: Call,
-    output: Output,
-) -> None:
+def prepare(graph: Input, *, out: str, call: Call, output: Output) -> None:
     """Prepare a graph: eliminate its vertices once, answer in microseconds later.
 
     This pays on sparse graphs with small separators: roads, pipes, grids, meshes. What it would
     take is printed by `kleene explain GRAPH prepare`. The other commands take the .kp in place of
     the graph.
+
+    Parameters
+    ----------
+    out : FILE
+        Where to write the prepared graph: .kp.
     """
     import kleene as kl
     from kleene.system.formatting import format_bytes

@@ -5,9 +5,7 @@ from __future__ import annotations
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Argument, Option
+from typing import TYPE_CHECKING, Any
 
 from kleene.cli.groups import CommandGroup
 from kleene.cli.options import Input, Output, command
@@ -19,37 +17,21 @@ if TYPE_CHECKING:
 
 __all__ = ["store", "verify"]
 
-StoreFile = Annotated[
-    str, Argument(metavar="FILE", help="A .zarr or .npy with its ledger beside it.")
-]
-Samples = Annotated[
-    int | None,
-    Option(
-        "--samples",
-        "--sample",
-        metavar="N",
-        min=1,
-        help="Check only N sources, chosen at random.",
-    ),
-]
-Seed = Annotated[int, Option("--seed", metavar="N", help="The random seed of --samples.")]
-
 
 @command()
 def verify(
-    *,
-    graph: Input,
-    result: Annotated[
-        str,
-        Argument(metavar="RESULT", help="A result of this graph, saved by --out: .npz or a store."),
-    ],
-    samples: Samples = None,
-    seed: Seed = 0,
-    output: Output,
+    graph: Input, result: str, *, samples: int | None = None, seed: int = 0, output: Output
 ) -> None:
     """Verify a saved result, or report where it is wrong.
 
     Graph and result may come in either order.
+
+    Parameters
+    ----------
+    result : RESULT
+        A result of this graph, saved by --out: .npz or a store.
+    samples : N
+        Check only N sources, chosen at random.
     """
     import kleene as kl
 
@@ -83,8 +65,14 @@ def _is_result(name: str) -> bool:
 
 
 @command()
-def _info(*, file: StoreFile, output: Output) -> None:
-    """Describe a store: its call, its arrays, and how many blocks are done."""
+def _info(file: str, *, output: Output) -> None:
+    """Describe a store: its call, its arrays, and how many blocks are done.
+
+    Parameters
+    ----------
+    file : FILE
+        A .zarr or .npy with its ledger beside it.
+    """
     from kleene.stores.store import Store
 
     found = Store.find(file)
@@ -132,19 +120,26 @@ def describe_blocks(store: Store) -> str:
     return f"{len(store.done):,} of {blocks:,} blocks of {rows:,} rows"
 
 
-@command(samples="Prove N rows; some seconds by default.")
+@command()
 def _verify_store(
+    file: str,
     *,
-    file: StoreFile,
-    graph: Annotated[
-        str | None,
-        Option("--graph", metavar="GRAPH", help="The graph: prove a sample of the rows, too."),
-    ] = None,
-    samples: Samples = None,
-    seed: Seed = 0,
+    graph: str | None = None,
+    samples: int | None = None,
+    seed: int = 0,
     output: Output,
 ) -> None:
-    """Verify a store: every block by its checksum, and with the graph a sample of the rows."""
+    """Verify a store: every block by its checksum, and with the graph a sample of the rows.
+
+    Parameters
+    ----------
+    file : FILE
+        A .zarr or .npy with its ledger beside it.
+    graph : GRAPH
+        The graph: prove a sample of the rows, too.
+    samples : N
+        Prove N rows; some seconds by default.
+    """
     from kleene.errors import RequestError
     from kleene.stores.store import Store
     from kleene.system.progress import reporter
