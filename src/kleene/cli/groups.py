@@ -44,10 +44,14 @@ class Command(TyperCommand):
 
 
 def _without_aliases(option: Any) -> Any:
-    """Return an option with the first of its long names only: others are of former versions."""
+    """Return an option with the first of its long names only: others are of former versions.
+
+    The opposite of a flag is left out where it is the default.
+    """
     long = [name for name in option.opts if name.startswith("--")]
     shown = copy(option)
     shown.opts = [name for name in option.opts if name not in long[1:]]
+    shown.secondary_opts = option.secondary_opts if option.show_default else []
     return shown
 
 

@@ -186,8 +186,13 @@ Docs = dict[str, tuple[str, str]]  # of a parameter: its type in words, and what
 # ---- from a parameter to an option --------------------------------------------------------------
 
 
-def _option(own: inspect.Parameter, doc: tuple[str, str], panel: str = "") -> inspect.Parameter:
-    """Return an option, or an argument, as typer reads it from a signature."""
+def _option(
+    own: inspect.Parameter, doc: tuple[str, str], panel: str = "", of_call: bool = False
+) -> inspect.Parameter:
+    """Return an option, or an argument, as typer reads it from a signature.
+
+    A flag of a call has an opposite, which the help leaves out where it is the default.
+    """
     words = set(re.findall(r"\w+", str(own.annotation)))
     kind = _KINDS.get(own.name, Kind())
     said, text = doc
@@ -206,8 +211,10 @@ def _option(own: inspect.Parameter, doc: tuple[str, str], panel: str = "") -> in
         names = (*kind.names, *re.findall(r"(?<!\S)--?[\w-]+", said))
         more: dict[str, Any] = {"metavar": metavar, "autocompletion": kind.complete}
         if kept is bool:
-            off = kind.off or f"--no-{flag[2:]}" if own.default is not False else ""
-            flag, more = f"{flag}/{off}" if off else flag, {}
+            shown = own.default is not False or bool(kind.off)
+            off = kind.off or f"--no-{flag[2:]}"
+            flag = f"{flag}/{off}" if shown or of_call else flag
+            more = {"show_default": shown}
         if parse is not None and not several:
             more["parser"] = parse
         if kind.least is not None:
@@ -254,7 +261,7 @@ def _options_of(calls: Sequence[str], omit: Sequence[str], own: Docs) -> Iterato
             kind = one.KEYWORD_ONLY
             help_text = _first_sentence(docs.get(name, ("", ""))[1])
             said = own.get(name) or ("", _KINDS.get(name, Kind()).help or help_text)
-            yield _option(_made(name, one.annotation, kind, default), said)
+            yield _option(_made(name, one.annotation, kind, default), said, of_call=True)
     if "on" in known - set(omit):
         for name, annotation in (("on", "str"), ("workers", "int")):
             said = ("", _KINDS[name].help)

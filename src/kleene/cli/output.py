@@ -89,7 +89,10 @@ def write_rows(blocks: Iterable[Mapping[str, Any]], as_json: bool) -> None:
     for number, block in enumerate(blocks):
         if number == 0 and not as_json:
             writer.writerow(block)
-        columns = (np.ma.asarray(column).tolist() for column in block.values())
+        columns = (
+            column if isinstance(column, list) else np.ma.asarray(column).tolist()
+            for column in block.values()
+        )
         for row in zip(*columns, strict=True):
             if as_json:
                 record = _plain(dict(zip(block, row, strict=True)))
