@@ -6,22 +6,20 @@ ask the tables of the library, and import no more than these need.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from typer import Context
 
 __all__ = [
     "devices",
-    "dtypes",
     "experiments",
-    "figure_formats",
     "formats",
     "measures",
     "methods",
     "problems",
     "semirings",
     "suites",
-    "unreachable",
+    "words",
 ]
 
 Values = list[tuple[str, str]]
@@ -84,11 +82,6 @@ def semirings() -> Values:
     ]
 
 
-def dtypes() -> Values:
-    """Return the types of distances."""
-    return [(name, "") for name in ("int32", "int64", "float32", "float64")]
-
-
 def experiments() -> Values:
     """Return the experiments of the lab."""
     from kleene_lab.experiments import EXPERIMENTS
@@ -104,11 +97,6 @@ def suites() -> Values:
     return [("all", "every experiment"), *((name, "") for name in names)]
 
 
-def unreachable() -> Values:
-    """Return what may become of vertices that do not reach all others."""
-    return [("error", "the default"), ("ignore", "those that are reached count")]
-
-
-def figure_formats() -> Values:
-    """Return the formats of figures."""
-    return [(name, "") for name in ("svg", "png", "pdf")]
+def words(*names: str) -> Callable[[], Values]:
+    """Return what the shell completes: some words."""
+    return lambda: [(name, "") for name in names]

@@ -99,13 +99,18 @@ class CommandGroup(TyperGroup):
         return [name for own in self.sections().values() for name in own]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.commands:
+        if self.commands.get(cmd_name) is None:
             found = self.find(cmd_name)
             if found is None:
                 return None
             known = isinstance(found, TyperGroup)
             self.commands[cmd_name] = found if known else self.make(cmd_name, found)
         return self.commands[cmd_name]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and self.find(args[0]) is None:  # typer looks here for near names
+            self.commands: Any = dict.fromkeys(self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
 
     def make(self, name: str, function: Callable[..., None]) -> Any:
         """Return the command for a function."""

@@ -112,7 +112,7 @@ _KINDS = {
     "normalized": Kind(off="--raw", help="Parts of all pairs, or numbers of pairs."),
     "unreachable": Kind(
         "WHAT", (), "Of a graph in which some reach not all: error, or ignore those.",
-        complete=completion.unreachable,
+        complete=completion.words("error", "ignore"),
     ),
     "semiring": Kind(
         "NAME", (), "boolean (is there a path?), min_plus (shortest), max_min (widest) or "
@@ -131,7 +131,9 @@ _KINDS = {
         "LIST", (), "The GPUs that share the sources, such as 0,2 or cuda:0,cuda:2.", _WORK, True,
         _column,
     ),
-    "dtype": Kind("TYPE", panel=_WORK, complete=completion.dtypes),
+    "dtype": Kind(
+        "TYPE", panel=_WORK, complete=completion.words("int32", "int64", "float32", "float64")
+    ),
     "threads": Kind(
         "N", help="How many threads may be used; all cores unless given.", panel=_WORK
     ),
@@ -164,12 +166,13 @@ _KINDS = {
     ),
     "top": Kind("N", help="List N rows.", least=0),
     "verify": Kind(help="Verify the result."),
+    "missing": Kind(complete=completion.words("error", "ignore")),
     "problem": Kind("PROBLEM", complete=completion.problems),
     "measure": Kind("MEASURE", complete=completion.measures),
     "quiet": Kind(names=("-q",)),
     "experiments": Kind("ID", complete=completion.experiments),
     "suite": Kind("NAME", complete=completion.suites),
-    "formats": Kind("NAME", ("--format",), complete=completion.figure_formats),
+    "formats": Kind("NAME", ("--format",), complete=completion.words("svg", "png", "pdf")),
 }  # fmt: skip
 #: Lists of vertices, and the arguments that they may come as.
 _VERTICES = {"sources": "source", "targets": "", "facilities": "facility"}

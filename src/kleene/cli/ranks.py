@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from kleene.cli.errors import exit_code
 from kleene.cli.groups import Command
 from kleene.cli.output import facts, headline, line, number, seconds
+from kleene.cli.summaries import graph_fields, show_proof
 from kleene.clusters.mpi.launch import await_reader, launched_rank, launched_ranks
 
 if TYPE_CHECKING:
@@ -271,21 +272,14 @@ def _vertex(graph: DistributedGraph, text: str) -> int:
 
 def _document(found: _Found, out: str | None) -> dict[str, Any]:
     result, proof, summary, names, duration, reused = found
-    graph = result.graph
+    graph: Any = result.graph
     farthest = None
     if summary.farthest is not None:
         farthest = {**names, "distance": summary.distance}
     levels = {"levels": summary.levels} if result.problem == "bfs" else {}
     return {
         "command": result.problem,
-        "graph": {
-            "name": graph.name,
-            "vertices": graph.n,
-            "arcs": graph.m,
-            "directed": graph.directed,
-            "weights": None if graph.weights is None else str(graph.weights.dtype),
-            "labelled": graph.labels is not None,
-        },
+        "graph": graph_fields(graph),
         "dtype": str(result.distances.dtype),
         "seconds": duration,
         "sources": 1,
@@ -329,9 +323,7 @@ def _page(document: dict[str, Any], proof: Proof | None) -> None:
             "reused": "yes, an earlier job finished it" if document["reused"] else None,
         }
     )
-    if proof is not None:
-        line()
-        line(f"  {proof}", style="green")
+    show_proof(proof)
 
 
 # ---- signals ------------------------------------------------------------------------------------

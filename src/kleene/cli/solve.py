@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kleene import Graph, Result
     from kleene.proofs.paths import Proof
 
-__all__ = ["ResultOptions", "Solution", "Turns", "check_store", "solve"]
+__all__ = ["ResultOptions", "Turns", "check_store", "solve"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,58 +80,16 @@ class Turns(Group):
         return call
 
 
-@dataclass(frozen=True)
-class Solution:
-    """A result, its proof if verified, and how to print them."""
-
-    result: Result
-    proof: Proof | None
-    named: bool  # sources or pairs were given, so that the pairs are listed
-    result_options: ResultOptions
-    output: Output
-    searched: str | None = None  # why a prepared graph did not answer
-
-    def show(self, summarize: Callable[[Result], Summary]) -> None:
-        """Print summary and pairs: on a page the first few, as JSON all of the named sources.
-
-        With --quiet no value is read.
-        """
-        from kleene.results.pairs import PairsResult
-
-        if self.output.quiet:
-            return
-        result, top = self.result, self.result_options.top
-        summary = summarize(result)
-        a_list = isinstance(result, PairsResult)
-        most: int | None = None
-        if top is None and not self.named:
-            most = 0
-        elif top is None and (result.targets is None or a_list) and not self.output.json:
-            most = PAGE
-        listing = list_pairs(pairs_of_result(result, summary.reached), top, most)
-        shared = result_fields(result, summary.reached, self.proof)
-        listed = {"out": self.result_options.out, "listed": len(listing.pairs)}
-
-        def page() -> None:
-            facts = {"prepared": self.searched, "saved": self.result_options.out}
-            show_result(result, {**summary.facts, **facts}, self.proof)
-            near = "target" if result.reverse else "source"
-            single = shared["sources"] == 1 and not a_list
-            every = shared["of"] if a_list else shared["of"] // max(1, shared["sources"])
-            show_pairs(listing, every, near if single else None)
-
-        self.output.show({**shared, **summary.document, **listed, "pairs": listing.pairs}, page)
-
-
 def solve(
     problem: str,
     graph: Input,
     call: Call,
     result_options: ResultOptions,
     output: Output,
+    summarize: Callable[[Result], Summary],
     turns: Turns | None = None,
-) -> Solution:
-    """Read the graph, solve the problem, then verify and save the result as requested."""
+) -> Result:
+    """Read the graph, solve the problem, then verify, save and print the result as requested."""
     import kleene as kl
     from kleene.errors import RequestError
     from kleene.results.files import check_suffix
@@ -167,13 +125,51 @@ def solve(
     searched = note_search(answering) if search is None and problem in ("sssp", "apsp") else None
     if search is None:
         search = partial(getattr(kl, problem), read if problem == "bfs" else answering)
-    result = call.run(search, progress=not output.quiet, **given)
+    result: Result = call.run(search, progress=not output.quiet, **given)
     proof = result.verify() if result_options.verify else None
     if out is not None and routes:
         write_geojson(_routes(result), out)
     elif out is not None and not streamed:
         output = save_table(result, out, output)
-    return Solution(result, proof, named, result_options, output, searched)
+    if not output.quiet:
+        _show(result, proof, named, summarize(result), searched, result_options, output)
+    return result
+
+
+def _show(
+    result: Result,
+    proof: Proof | None,
+    named: bool,
+    summary: Summary,
+    searched: str | None,
+    result_options: ResultOptions,
+    output: Output,
+) -> None:
+    """Print summary and pairs: on a page the first few, as JSON all of the sources that are named.
+
+    ``searched`` says why a prepared graph did not answer.
+    """
+    from kleene.results.pairs import PairsResult
+
+    top, out = result_options.top, result_options.out
+    a_list = isinstance(result, PairsResult)
+    most: int | None = None
+    if top is None and not named:
+        most = 0
+    elif top is None and (result.targets is None or a_list) and not output.json:
+        most = PAGE
+    listing = list_pairs(pairs_of_result(result, summary.reached), top, most)
+    shared = result_fields(result, summary.reached, proof)
+    listed = {"out": out, "listed": len(listing.pairs), "pairs": listing.pairs}
+
+    def page() -> None:
+        show_result(result, {**summary.facts, "prepared": searched, "saved": out}, proof)
+        near = "target" if result.reverse else "source"
+        single = shared["sources"] == 1 and not a_list
+        every = shared["of"] if a_list else shared["of"] // max(1, shared["sources"])
+        show_pairs(listing, every, near if single else None)
+
+    output.show({**shared, **summary.document, **listed}, page)
 
 
 def check_store(out: str, resume: bool) -> bool:

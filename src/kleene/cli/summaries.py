@@ -34,6 +34,8 @@ __all__ = [
     "result_fields",
     "rows_of_values",
     "show_graph",
+    "show_more",
+    "show_proof",
     "show_result",
 ]
 
@@ -82,9 +84,20 @@ def show_result(result: Result, summary: dict[str, Any], proof: Proof | None) ->
     """Print what ran, a summary, and the proof."""
     show_graph(result.graph, result.plan, result.stats.total)
     facts(summary)
+    show_proof(proof)
+
+
+def show_proof(proof: Proof | None) -> None:
+    """Print the proof, if there is one."""
     if proof is not None:
         line()
         line(f"  {proof}", style="green")
+
+
+def show_more(count: int, how: str) -> None:
+    """Print how many rows are left out, and how to see them."""
+    if count:
+        line(f"  and {count:,} more: {how}", style="dim")
 
 
 def show_graph(graph: Graph, plan: Plan | None = None, total: float = 0.0) -> None:

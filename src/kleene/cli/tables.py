@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kleene.cli.options import Output
 from kleene.cli.output import line, table, write_rows
+from kleene.cli.summaries import show_more
 from kleene.cli.vertices import names
 
 if TYPE_CHECKING:
@@ -205,9 +206,7 @@ def show_pairs(listing: Listing, top: int, hidden: str | None) -> None:
     line()
     rows = [[pair[c] for c in columns] for pair in listing.pairs]
     table(columns, rows, quantities=["distance", "value"])
-    if listing.left_out:
-        more = f"and {listing.left_out:,} more: --top {top}, or --out table.csv"
-        line(f"  {more}", style="dim")
+    show_more(listing.left_out, f"--top {top}, or --out table.csv")
     if listing.unreached:
         line(f"  {listing.unreached:,} not reached", style="dim")
 

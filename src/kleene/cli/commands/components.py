@@ -6,7 +6,7 @@ from typing import Any
 
 from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, line, table
-from kleene.cli.summaries import graph_fields, show_graph
+from kleene.cli.summaries import graph_fields, show_graph, show_more
 from kleene.cli.tables import check_table, save_table
 
 __all__ = ["components"]
@@ -80,7 +80,6 @@ def components(
             line()
             columns = ["component", "vertices", "first"]
             table(columns, [[row[c] for c in columns] for row in rows], quantities=["vertices"])
-            if found.count > len(rows):
-                line(f"  and {found.count - len(rows):,} more: --top {found.count}", style="dim")
+            show_more(found.count - len(rows), f"--top {found.count}")
 
     output.show(document, page)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kleene.cli.commands.measure_names import MEASURES, MeasureRow, find_measure
 from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, line, number, table
-from kleene.cli.summaries import graph_fields, plan_fields, show_graph
+from kleene.cli.summaries import graph_fields, plan_fields, show_graph, show_more, show_proof
 from kleene.cli.tables import PAGE, check_table, save_table
 from kleene.cli.vertices import read_demand
 
@@ -100,9 +100,7 @@ def measure(
         summary = {name: value, answer.what: answer.summary, "error": answer.accuracy}
         facts({**summary, "saved": out})
         _show_rows(answer, rows)
-        if proof is not None:
-            line()
-            line(f"  {proof}", style="green")
+        show_proof(proof)
 
     output.show(document, page)
 
@@ -115,9 +113,7 @@ def _show_rows(answer: MeasureAnswer, rows: list[dict[str, Any]]) -> None:
     columns = list(rows[0])
     quantities = [column for column in columns if column not in answer.vertices]
     table(columns, [list(each.values()) for each in rows], quantities=quantities)
-    if answer.count > len(rows):
-        more = f"--top {answer.count}, or --out table.csv"
-        line(f"  and {answer.count - len(rows):,} more: {more}", style="dim")
+    show_more(answer.count - len(rows), f"--top {answer.count}, or --out table.csv")
 
 
 def _check_answer(name: str, row: MeasureRow, out: str | None, top: int | None) -> None:
@@ -378,9 +374,7 @@ def loads(
                 "saved": out,
             }
         )
-        if proof is not None:
-            line()
-            line(f"  {proof}", style="green")
+        show_proof(proof)
         if rows:
             line()
             table(["source", "target", "flow"], [list(row) for row in rows], quantities=["flow"])

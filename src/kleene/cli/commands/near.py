@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import facts, line, number, table
-from kleene.cli.summaries import graph_fields, note_search, plan_fields, show_graph
+from kleene.cli.summaries import graph_fields, note_search, plan_fields, show_graph, show_more
 from kleene.cli.tables import (
     PAGE,
     check_routes,
@@ -64,7 +64,7 @@ def nearest(
         and device in ("auto", "cpu")
         and not hops
     ):
-        given.pop("device", None)
+        given = {name: value for name, value in given.items() if name not in ("device", "hops")}
         near = answering.nearest(named, **given)
     else:
         near = call.run(kl.nearest, answering, progress=not output.quiet, **given)
@@ -106,8 +106,7 @@ def _show_facilities(served: list[dict[str, Any]]) -> None:
     columns = ["facility", "vertices", "mean distance", "farthest"]
     largest = sorted(served, key=lambda one: -one["vertices"])[:PAGE]
     table(columns, [list(one.values()) for one in largest], quantities=columns[1:])
-    if len(served) > len(largest):
-        line(f"  and {len(served) - len(largest):,} more: --json lists all", style="dim")
+    show_more(len(served) - len(largest), "--json lists all")
 
 
 def _show_vertices(rows: list[dict[str, Any]], k: int, left_out: int) -> None:
@@ -116,9 +115,7 @@ def _show_vertices(rows: list[dict[str, Any]], k: int, left_out: int) -> None:
         line()
         columns = [c for c in rows[0] if c != "rank" or k > 1]
         table(columns, [[row[c] for c in columns] for row in rows], quantities=["distance"])
-    if left_out:
-        more = f"--top {len(rows) + left_out}, or --out table.csv"
-        line(f"  and {left_out:,} more: {more}", style="dim")
+    show_more(left_out, f"--top {len(rows) + left_out}, or --out table.csv")
 
 
 def _table(near: Nearest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:

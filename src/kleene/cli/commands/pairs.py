@@ -20,6 +20,7 @@ from kleene.cli.summaries import (
     plan_fields,
     result_fields,
     show_graph,
+    show_more,
     show_result,
 )
 from kleene.cli.tables import PAGE, check_routes, save_routes, save_table
@@ -271,5 +272,4 @@ def _show_corner(result: Result, sources: list[Any], targets: list[Any]) -> None
     rows = [[source, *row] for source, row in zip(sources, corner, strict=False)]
     table(["target" if result.reverse else "source", *names], rows, quantities=names)
     left = len(sources) * len(targets) - len(rows) * len(names)
-    if left:
-        line(f"  and {left:,} more: --json, or --out matrix.npy", style="dim")
+    show_more(left, "--json, or --out matrix.npy")

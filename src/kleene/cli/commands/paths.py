@@ -27,7 +27,6 @@ def bfs(graph: Input, *, call: Call, result_options: ResultOptions, output: Outp
     if under_mpiexec():
         search_by_ranks("bfs", graph, call, result_options, output)
         return
-    solution = solve("bfs", graph, call, result_options, output)
     levels: list[int] = []  # the number of vertices at 0, 1, 2 ... hops
 
     def summarize(result: Result) -> Summary:
@@ -36,8 +35,8 @@ def bfs(graph: Input, *, call: Call, result_options: ResultOptions, output: Outp
         )
         return replace(summary, document={**summary.document, "levels": levels})
 
-    solution.show(summarize)
-    if levels and len(solution.result.sources) == 1 and not output.json:
+    result = solve("bfs", graph, call, result_options, output, summarize)
+    if levels and len(result.sources) == 1 and not output.json:
         _show_levels(levels)
 
 
@@ -73,13 +72,13 @@ def sssp(
     if under_mpiexec():
         search_by_ranks("sssp", graph, call, result_options, output)
         return
-    solve("sssp", graph, call, result_options, output, turns).show(distance_summary)
+    solve("sssp", graph, call, result_options, output, distance_summary, turns)
 
 
 @command("apsp")
 def apsp(graph: Input, *, call: Call, result_options: ResultOptions, output: Output) -> None:
     """Compute shortest paths between all pairs, or from some sources."""
-    solve("apsp", graph, call, result_options, output).show(distance_summary)
+    solve("apsp", graph, call, result_options, output, distance_summary)
 
 
 @command("closure")
@@ -93,7 +92,7 @@ def closure(graph: Input, *, call: Call, result_options: ResultOptions, output: 
     top : N
         List the N best targets of each source.
     """
-    solve("closure", graph, call, result_options, output).show(_summarize)
+    solve("closure", graph, call, result_options, output, _summarize)
 
 
 def _summarize(result: Result) -> Summary:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kleene.cli.groups import CommandGroup
 from kleene.cli.options import Input, Output, command
 from kleene.cli.output import facts, headline, line
-from kleene.cli.summaries import graph_fields, plan_fields, show_result
+from kleene.cli.summaries import graph_fields, plan_fields, show_proof, show_result
 
 if TYPE_CHECKING:
     from kleene.stores.store import Store
@@ -164,9 +164,7 @@ def _verify_store(
         headline(file, f": {describe_blocks(found)}")
         line()
         facts({"checksums": "all right"})
-        if proof is not None:
-            line()
-            line(f"  {proof}", style="green")
+        show_proof(proof)
 
     output.show(document, page)
 
