@@ -28,8 +28,7 @@ CALLS = {
 }
 #: What a command leaves out on purpose.
 LEFT_OUT = {
-    "nearest": {"devices"},
-    "k-shortest": {"target", "pairs", "device"},
+    "k-shortest": {"target", "pairs"},
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from kleene.cli.options import Output
 from kleene.cli.output import facts, headline, line, number, seconds
 from kleene.cli.vertices import names
 from kleene.system.formatting import counted
@@ -31,6 +32,8 @@ __all__ = [
     "note_search",
     "plan_fields",
     "prepared_fields",
+    "present",
+    "proof_fields",
     "result_fields",
     "rows_of_values",
     "show_graph",
@@ -76,7 +79,7 @@ def result_fields(result: Result, reached: int, proof: Proof | None) -> dict[str
         "sources": len(result.sources),
         "reached": reached,
         "of": result._count,
-        "proof": None if proof is None else asdict(proof),
+        "proof": proof_fields(proof),
     }
 
 
@@ -98,6 +101,41 @@ def show_more(count: int, how: str) -> None:
     """Print how many rows are left out, and how to see them."""
     if count:
         line(f"  and {count:,} more: {how}", style="dim")
+
+
+def present(
+    output: Output,
+    command: str,
+    graph: Graph,
+    fields: dict[str, Any],
+    words: dict[str, Any],
+    more: Callable[[], None] = lambda: None,
+    *,
+    ran: Any = None,
+    proof: Proof | None = None,
+) -> None:
+    """Print an answer: its fields as JSON; or as a page in words, and what else a page has.
+
+    ``ran`` is what knows its plan and its times; the others are answers of no planned call.
+    """
+    plan = getattr(ran, "plan", None)
+    total = None if plan is None else ran.stats.total
+    document: dict[str, Any] = {"command": command, "graph": graph_fields(graph)}
+    if ran is not None:
+        document |= {"plan": None if plan is None else plan_fields(plan), "seconds": total}
+
+    def page() -> None:
+        show_graph(graph, plan, total or 0.0)
+        facts(words)
+        more()
+        show_proof(proof)
+
+    output.show({**document, **fields}, page)
+
+
+def proof_fields(proof: Proof | None) -> dict[str, Any] | None:
+    """Return the JSON fields of a proof, if there is one."""
+    return None if proof is None else asdict(proof)
 
 
 def show_graph(graph: Graph, plan: Plan | None = None, total: float = 0.0) -> None:

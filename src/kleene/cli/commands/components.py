@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kleene.cli.options import Call, Input, Output, command
-from kleene.cli.output import facts, line, table
-from kleene.cli.summaries import graph_fields, show_graph, show_more
+from kleene.cli.output import line, table
+from kleene.cli.summaries import present, show_more
 from kleene.cli.tables import check_table, save_table
 
 __all__ = ["components"]
@@ -54,32 +54,32 @@ def components(
         }
         for at in range(min(top, found.count))
     ]
-    document = {
-        "command": "components",
-        "graph": graph_fields(read),
-        "kind": found.kind,
-        "count": found.count,
-        "listed": len(rows),
-        "components": rows,
-        "largest": largest,
-        "out": out,
-    }
+    most = int(found.sizes[0]) if found.count else 0
+    largest_one = f"{most:,} of {read.n:,} vertices ({most / max(1, read.n):.1%})"
 
-    def page() -> None:
-        show_graph(read)
-        most = int(found.sizes[0]) if found.count else 0
-        largest_one = f"{most:,} of {read.n:,} vertices ({most / max(1, read.n):.1%})"
-        facts(
-            {
-                f"{found.kind} components": f"{found.count:,}",
-                "the largest": largest_one if found.count else None,
-                "saved": ", ".join(name for name in (out, largest) if name) or None,
-            }
-        )
+    def more() -> None:
         if rows:
             line()
             columns = ["component", "vertices", "first"]
             table(columns, [[row[c] for c in columns] for row in rows], quantities=["vertices"])
             show_more(found.count - len(rows), f"--top {found.count}")
 
-    output.show(document, page)
+    present(
+        output,
+        "components",
+        read,
+        {
+            "kind": found.kind,
+            "count": found.count,
+            "listed": len(rows),
+            "components": rows,
+            "largest": largest,
+            "out": out,
+        },
+        {
+            f"{found.kind} components": f"{found.count:,}",
+            "the largest": largest_one if found.count else None,
+            "saved": ", ".join(name for name in (out, largest) if name) or None,
+        },
+        more,
+    )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kleene.cli.commands.measure_names import MEASURES, MeasureRow, find_measure
 from kleene.cli.options import Call, Input, Output, command
-from kleene.cli.output import facts, line, number, table
-from kleene.cli.summaries import graph_fields, plan_fields, show_graph, show_more, show_proof
+from kleene.cli.output import line, number, table
+from kleene.cli.summaries import present, proof_fields, show_more, show_proof
 from kleene.cli.tables import PAGE, check_table, save_table
 from kleene.cli.vertices import read_demand
 
@@ -79,30 +79,26 @@ def measure(
     if out is not None:
         output = save_table(answer.table or answer.columns, out, output)
     rows = answer.listed(None if output.json and top is None else 20 if top is None else top)
-    document: dict[str, Any] = {
-        "command": "measure",
-        "measure": name,
-        "graph": graph_fields(read),
-        "plan": None if answer.plan is None else plan_fields(answer.plan),
-        "seconds": answer.seconds,
-        "value": answer.value,
-        **answer.estimate,
-        "of": answer.count,
-        "proof": None if proof is None else asdict(proof),
-        "out": out,
-        "listed": len(rows),
-        "rows": rows,
-    }
-
-    def page() -> None:
-        show_graph(read, answer.plan, answer.seconds or 0.0)
-        value = None if answer.value is None else number(answer.value)
-        summary = {name: value, answer.what: answer.summary, "error": answer.accuracy}
-        facts({**summary, "saved": out})
-        _show_rows(answer, rows)
-        show_proof(proof)
-
-    output.show(document, page)
+    value = None if answer.value is None else number(answer.value)
+    present(
+        output,
+        "measure",
+        read,
+        {
+            "measure": name,
+            "value": answer.value,
+            **answer.estimate,
+            "of": answer.count,
+            "proof": proof_fields(proof),
+            "out": out,
+            "listed": len(rows),
+            "rows": rows,
+        },
+        {name: value, answer.what: answer.summary, "error": answer.accuracy, "saved": out},
+        lambda: _show_rows(answer, rows),
+        ran=answer,
+        proof=proof,
+    )
 
 
 def _show_rows(answer: MeasureAnswer, rows: list[dict[str, Any]]) -> None:
@@ -167,10 +163,9 @@ class MeasureAnswer:
         return getattr(self.found, "plan", None)
 
     @property
-    def seconds(self) -> float | None:
+    def stats(self) -> Any:
         """How long it took, where the answer says it."""
-        stats = getattr(self.found, "stats", None)
-        return None if stats is None else stats.total
+        return getattr(self.found, "stats", None)
 
     @property
     def estimate(self) -> dict[str, Any]:
@@ -349,34 +344,32 @@ def loads(
     proof = found.verify() if verify else None
     output = save_table(found, out, output)
     lost, rows = found.unassigned, found.top(top)
-    document: dict[str, Any] = {
-        "command": "loads",
-        "graph": graph_fields(read),
-        "plan": plan_fields(found.plan),
-        "seconds": found.stats.total,
-        "volume": found.volume,
-        "total_cost": found.total_cost,
-        "unassigned": {"trips": len(lost), "volume": lost.total},
-        "proof": None if proof is None else asdict(proof),
-        "out": out,
-        "arcs": [dict(zip(("source", "target", "flow"), row, strict=True)) for row in rows],
-    }
+    count = f"{len(lost):,} trip{'s' * (len(lost) != 1)}"
 
-    def page() -> None:
-        show_graph(read, found.plan, found.stats.total)
-        count = f"{len(lost):,} trip{'s' * (len(lost) != 1)}"
-        without = f"{number(lost.total)}, in {count}" if len(lost) else None
-        facts(
-            {
-                "volume": number(found.volume),
-                "without a path": without,
-                "total cost": number(found.total_cost),
-                "saved": out,
-            }
-        )
+    def more() -> None:
         show_proof(proof)
         if rows:
             line()
             table(["source", "target", "flow"], [list(row) for row in rows], quantities=["flow"])
 
-    output.show(document, page)
+    present(
+        output,
+        "loads",
+        read,
+        {
+            "volume": found.volume,
+            "total_cost": found.total_cost,
+            "unassigned": {"trips": len(lost), "volume": lost.total},
+            "proof": proof_fields(proof),
+            "out": out,
+            "arcs": [dict(zip(("source", "target", "flow"), row, strict=True)) for row in rows],
+        },
+        {
+            "volume": number(found.volume),
+            "without a path": f"{number(lost.total)}, in {count}" if len(lost) else None,
+            "total cost": number(found.total_cost),
+            "saved": out,
+        },
+        more,
+        ran=found,
+    )

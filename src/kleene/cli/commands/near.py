@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kleene.cli.options import Call, Input, Output, command
-from kleene.cli.output import facts, line, number, table
-from kleene.cli.summaries import graph_fields, note_search, plan_fields, show_graph, show_more
+from kleene.cli.output import line, number, table
+from kleene.cli.summaries import note_search, present, show_more
 from kleene.cli.tables import (
     PAGE,
     check_routes,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["isochrones", "nearest", "within"]
 
 
-@command("nearest", omit="devices")
+@command("nearest")
 def nearest(
     graph: Input,
     *,
@@ -54,14 +54,15 @@ def nearest(
     given = call.keywords(read)
     if not given.get("facilities"):
         raise RequestError(f"nearest needs facilities: kleene nearest {graph.file} FACILITY...")
-    hops, device = given.get("hops", False), given.get("device", "auto")
+    hops = given.get("hops", False)
     named = None if not vertices else parse_vertices(read, vertices)
     if (
         named is not None
         and isinstance(answering, kl.PreparedGraph)
         and answering.semiring == "min_plus"
         and call.here
-        and device in ("auto", "cpu")
+        and given.get("device", "auto") in ("auto", "cpu")
+        and "devices" not in given
         and not hops
     ):
         given = {name: value for name, value in given.items() if name not in ("device", "hops")}
@@ -71,33 +72,33 @@ def nearest(
     output = save_table(near, out, output)
     rows, left_out = _listed(near, named, top, None if output.json else PAGE)
     served, total = _served(near), len(near._places)
-    document: dict[str, Any] = {
-        "command": "nearest",
-        "graph": graph_fields(read),
-        "plan": plan_fields(near.plan),
-        "seconds": near.stats.total,
-        "facilities": served,
-        "served": int((near.floats.reshape(total, -1)[:, :1] < float("inf")).sum()),
-        "of": total,
-        "out": out,
-        "listed": len(rows),
-        "vertices": rows,
-    }
+    reached = int((near.floats.reshape(total, -1)[:, :1] < float("inf")).sum())
 
-    def page() -> None:
-        show_graph(read, near.plan, near.stats.total)
-        facts(
-            {
-                "facilities": number(len(served)),
-                "served": f"{document['served']:,} of {total:,} vertices",
-                "prepared": None if hops else note_search(answering),
-                "saved": out,
-            }
-        )
+    def more() -> None:
         _show_facilities(served)
         _show_vertices(rows, given.get("k", 1), left_out)
 
-    output.show(document, page)
+    present(
+        output,
+        "nearest",
+        read,
+        {
+            "facilities": served,
+            "served": reached,
+            "of": total,
+            "out": out,
+            "listed": len(rows),
+            "vertices": rows,
+        },
+        {
+            "facilities": number(len(served)),
+            "served": f"{reached:,} of {total:,} vertices",
+            "prepared": None if hops else note_search(answering),
+            "saved": out,
+        },
+        more,
+        ran=near,
+    )
 
 
 def _show_facilities(served: list[dict[str, Any]]) -> None:
@@ -207,37 +208,32 @@ def within(
         most = 0 if sources is None else None if output.json else PAGE
     listing = list_pairs(pairs_of_reach(reach), top, most)
     count, reached = len(reach.sources), int(reach.distances.nnz)
-    document: dict[str, Any] = {
-        "command": "within",
-        "graph": graph_fields(read),
-        "plan": plan_fields(reach.plan),
-        "seconds": reach.stats.total,
-        "limit": limit,
-        "k": k,
-        "sources": count,
-        "reached": reached,
-        "out": out,
-        "listed": len(listing.pairs),
-        "pairs": listing.pairs,
-    }
-
-    def page() -> None:
-        show_graph(read, reach.plan, reach.stats.total)
-        single, near = count == 1, "target" if reverse else "source"
-        facts(
-            {
-                near: reach.sources.tolist()[0] if single else None,
-                "sources": None if single else f"{count:,}",
-                "limit": None if limit is None else number(limit),
-                "nearest": None if k is None else f"{k:,}",
-                "reached": f"{reached:,}, the source included" if single else f"{reached:,} pairs",
-                "prepared": None if given.get("hops") else note_search(answering),
-                "saved": out,
-            }
-        )
-        show_pairs(listing, read.n, near if single else None)
-
-    output.show(document, page)
+    single, near = count == 1, "target" if reverse else "source"
+    present(
+        output,
+        "within",
+        read,
+        {
+            "limit": limit,
+            "k": k,
+            "sources": count,
+            "reached": reached,
+            "out": out,
+            "listed": len(listing.pairs),
+            "pairs": listing.pairs,
+        },
+        {
+            near: reach.sources.tolist()[0] if single else None,
+            "sources": None if single else f"{count:,}",
+            "limit": None if limit is None else number(limit),
+            "nearest": None if k is None else f"{k:,}",
+            "reached": f"{reached:,}, the source included" if single else f"{reached:,} pairs",
+            "prepared": None if given.get("hops") else note_search(answering),
+            "saved": out,
+        },
+        lambda: show_pairs(listing, read.n, near if single else None),
+        ran=reach,
+    )
 
 
 @command("isochrones", omit="source")
@@ -268,19 +264,11 @@ def isochrones(
     zones: list[dict[str, Any]] = [
         {"limit": bound, "vertices": len(found.vertices(bound))} for bound in found.limits
     ]
-    document = {
-        "command": "isochrones",
-        "graph": graph_fields(read),
-        "source": start,
-        "limits": zones,
-        "out": out,
-    }
 
-    def page() -> None:
-        show_graph(read)
-        facts({"target" if reverse else "source": start, "saved": out})
+    def more() -> None:
         line()
         columns = ["limit", "vertices"]
         table(columns, [list(zone.values()) for zone in zones], quantities=columns)
 
-    output.show(document, page)
+    words = {"target" if reverse else "source": start, "saved": out}
+    present(output, "isochrones", read, {"source": start, "limits": zones, "out": out}, words, more)

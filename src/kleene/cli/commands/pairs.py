@@ -9,19 +9,17 @@ from typer import Exit
 
 from kleene.cli.errors import ANSWER_NO
 from kleene.cli.options import Call, Input, Output, command
-from kleene.cli.output import facts, line, number, table
+from kleene.cli.output import line, number, table
 from kleene.cli.solve import Turns
 from kleene.cli.summaries import (
     describe_farthest,
     describe_reached,
     distance_summary,
-    graph_fields,
     note_search,
-    plan_fields,
-    result_fields,
-    show_graph,
+    present,
+    proof_fields,
     show_more,
-    show_result,
+    show_proof,
 )
 from kleene.cli.tables import PAGE, check_routes, save_routes, save_table
 from kleene.cli.vertices import parse_vertex
@@ -72,41 +70,42 @@ def path(
     if found:
         rows = {name: [step[name] for step in found] for name in found[0]}
         output = save_routes(lambda: route, rows, out, output)
-    document = {
-        "command": "path",
-        "graph": graph_fields(read),
-        "plan": plan_fields(result.plan),
-        "seconds": result.stats.total,
-        "source": start,
-        "target": end,
-        "found": bool(found),
-        "arcs": len(found) - 1 if found else None,
-        "distance": found[-1]["total"] + delays if found else None,
-        "delays": delays,
-        "out": out if found else None,
-        "path": found,
+    length = found[-1]["total"] + delays if found else None
+    words = {
+        "path": f"{start} to {end}",
+        "length": number(length),
+        "delays": number(delays) if delays else None,
+        "arcs": number(len(found) - 1),
+        "prepared": None if hops else note_search(answering),
+        "saved": out,
     }
 
-    def page() -> None:
-        show_graph(read, result.plan, result.stats.total)
+    def more() -> None:
         if not found:
             line(f"  no path from {start} to {end}", style="red")
             return
-        facts(
-            {
-                "path": f"{start} to {end}",
-                "length": number(document["distance"]),
-                "delays": number(delays) if delays else None,
-                "arcs": number(len(found) - 1),
-                "prepared": None if hops else note_search(answering),
-                "saved": out,
-            }
-        )
         line()
         columns = ["vertex", "length", "total"]
         table(columns, [list(step.values()) for step in found], quantities=columns[1:])
 
-    output.show(document, page)
+    present(
+        output,
+        "path",
+        read,
+        {
+            "source": start,
+            "target": end,
+            "found": bool(found),
+            "arcs": len(found) - 1 if found else None,
+            "distance": length,
+            "delays": delays,
+            "out": out if found else None,
+            "path": found,
+        },
+        words if found else {},
+        more,
+        ran=result,
+    )
     if not found:
         raise Exit(ANSWER_NO)
 
@@ -123,7 +122,7 @@ def steps(route: Route, hops: bool = False) -> list[dict[str, Any]]:
     return rows
 
 
-@command("k_shortest", omit="source target pairs device")
+@command("k_shortest", omit="source target pairs")
 def k_shortest(
     graph: Input,
     source: str,
@@ -159,18 +158,8 @@ def k_shortest(
         rows = {name: [one[name] for one in paths] for name in paths[0]}
         rows["path"] = rows["path"] if output.json else [" ".join(map(str, p)) for p in found.paths]
         output = save_routes(found.routes, rows, out, output)
-    document = {
-        "command": "k-shortest",
-        "graph": graph_fields(read),
-        "source": start,
-        "target": end,
-        "found": len(paths),
-        "out": out if paths else None,
-        "paths": paths,
-    }
 
-    def page() -> None:
-        show_graph(read)
+    def more() -> None:
         if not paths:
             line(f"  no path from {start} to {end}", style="red")
             return
@@ -182,7 +171,14 @@ def k_shortest(
         if out is not None:
             line(f"  saved  {out}", style="dim")
 
-    output.show(document, page)
+    fields = {
+        "source": start,
+        "target": end,
+        "found": len(paths),
+        "out": out if paths else None,
+        "paths": paths,
+    }
+    present(output, "k-shortest", read, fields, {}, more)
     if not paths:
         raise Exit(ANSWER_NO)
 
@@ -223,31 +219,39 @@ def matrix(
         return
     found = distance_summary(result)
     farthest, mean = found.document["farthest"], found.document["mean"]
-    document: dict[str, Any] = {
-        **result_fields(result, found.reached, proof),
-        "command": "matrix",
-        "targets": len(targets),
-        "mean": mean,
-        "farthest": farthest,
-        "out": out,
-    }
-    if out is None:
-        document |= {"rows": sources, "columns": targets, "distances": _rows(result)}
+    held = {"rows": sources, "columns": targets, "distances": _rows(result)} if out is None else {}
 
-    def page() -> None:
-        summary = {
+    def more() -> None:
+        show_proof(proof)
+        if out is None:
+            _show_corner(result, sources, targets)
+
+    present(
+        output,
+        "matrix",
+        read,
+        {
+            "sources": len(result.sources),
+            "reached": found.reached,
+            "of": result._count,
+            "proof": proof_fields(proof),
+            "targets": len(targets),
+            "mean": mean,
+            "farthest": farthest,
+            "out": out,
+            **held,
+        },
+        {
             "matrix": f"{_counted(sources, 'source')}, {_counted(targets, 'target')}",
             "prepared": note_search(answering),
             "reached": describe_reached(result, found.reached),
             "farthest": farthest and describe_farthest(farthest),
             "mean distance": None if mean is None else number(mean),
             "saved": out,
-        }
-        show_result(result, summary, proof)
-        if out is None:
-            _show_corner(result, sources, targets)
-
-    output.show(document, page)
+        },
+        more,
+        ran=result,
+    )
 
 
 def _counted(vertices: list[Any], what: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from kleene.cli.options import Call, Input, Output, command
-from kleene.cli.output import facts, seconds
-from kleene.cli.summaries import describe_prepared, graph_fields, prepared_fields, show_graph
+from kleene.cli.output import seconds
+from kleene.cli.summaries import describe_prepared, prepared_fields, present
 
 __all__ = ["prepare"]
 
@@ -32,27 +31,15 @@ def prepare(graph: Input, *, out: str, call: Call, output: Output) -> None:
     read = graph.read(call.threads)
     prepared = kl.prepare(read, progress=not output.quiet, **call.given)
     prepared.save(out)
-    document: dict[str, Any] = {
-        "command": "prepare",
-        "graph": graph_fields(read),
-        **prepared_fields(prepared),
-        "seconds": prepared._steps._asdict(),
-        "out": out,
-        "file_bytes": Path(out).stat().st_size,
+    size, times = Path(out).stat().st_size, prepared._steps._asdict()
+    fields = {**prepared_fields(prepared), "seconds": times, "out": out, "file_bytes": size}
+    took = {name: seconds(time) for name, time in times.items() if time is not None}
+    words = {
+        **describe_prepared(fields),
+        "time": ", ".join(f"{name} {time}" for name, time in took.items()),
+        "saved": f"{out}, {format_bytes(size)}",
     }
-
-    def page() -> None:
-        show_graph(read)
-        took = {name: time for name, time in document["seconds"].items() if time is not None}
-        facts(
-            {
-                **describe_prepared(document),
-                "time": ", ".join(f"{name} {seconds(time)}" for name, time in took.items()),
-                "saved": f"{out}, {format_bytes(document['file_bytes'])}",
-            }
-        )
-
-    output.show(document, page)
+    present(output, "prepare", read, fields, words)
 
 
 def _check_name(out: str) -> None:
