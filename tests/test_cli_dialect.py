@@ -6,6 +6,7 @@ import csv
 import inspect
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,20 @@ def test_defaults_and_help_are_those_of_the_call() -> None:
     assert "--k, -k" not in said
     assert "How many facilities to find for each vertex. [default: 1]" in said
     assert "--predecessors / --no-predecessors" in kleene("sssp", "--help").output
+
+
+def test_help_speaks_of_no_python() -> None:
+    group: Any = typer.main.get_command(app)
+    commands = [group.get_command(None, name) for name in group.list_commands(None)]
+    for command in list(commands):
+        names = command.list_commands(None) if hasattr(command, "list_commands") else ()
+        commands += [command.get_command(None, name) for name in names]
+    assert len(commands) > 40
+    for command in commands:
+        for one in command.params:
+            told = f"{command.name} {one.name}: {one.help}"
+            assert one.help, told
+            assert not re.search(r"True|False|None|``|:\w+:`|kl\.", told), told
 
 
 def test_former_names_work_and_are_not_shown(towns: Path) -> None:

@@ -29,6 +29,8 @@ import typer
 from typer import Argument, Option
 
 from kleene.cli import completion
+from kleene.cli.cluster import on_cluster
+from kleene.cli.output import print_json
 from kleene.cli.vertices import parse_vertices, read_pairs
 
 if TYPE_CHECKING:
@@ -410,8 +412,6 @@ class Call(Group):
 
     def run(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Call a function, on the cluster that was asked for."""
-        from kleene.cli.cluster import on_cluster
-
         with on_cluster(*self._place) as on:
             return function(*arguments, **keywords, **on)
 
@@ -574,8 +574,6 @@ class Output(Group):
 
     def show(self, document: dict[str, Any], page: Callable[[], None]) -> None:
         """Print the document as JSON, or as text by ``page``, or nothing."""
-        from kleene.cli.output import print_json
-
         if self.quiet:
             return
         if self.json:

@@ -31,6 +31,10 @@ def draw(
         Colour vertices by their distance from this one.
     target : VERTEX
         Highlight the path to this vertex.
+    labels : bool
+        Name every vertex, or none; small graphs by default.
+    arrows : bool
+        Show directions, or not; on small graphs by default.
     out : FILE
         The picture: .svg, .png or .pdf.
     """

@@ -41,6 +41,8 @@ def nearest(
 
     Parameters
     ----------
+    reverse : bool
+        Measure from the facility to the vertex.
     vertices : VERTEX, --vertex -v
         List these vertices only, as named.
     top : N

@@ -89,6 +89,8 @@ def closure(graph: Input, *, call: Call, result_options: ResultOptions, output: 
 
     Parameters
     ----------
+    predecessors : bool
+        Keep predecessors, which paths are read from.
     top : N
         List the N best targets of each source.
     """
