@@ -20,7 +20,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, get_type_hints
@@ -432,6 +432,7 @@ def _parsed(name: str, value: Any) -> Any:
     return found[0] if name == "bins" and len(found) == 1 else found
 
 
+@dataclass
 class Input(Group):
     """The input graph, and how to read it.
 
@@ -467,30 +468,20 @@ class Input(Group):
 
     panel = "Reading the graph"
 
-    def __init__(
-        self,
-        file: str,
-        *,
-        format: str | None = None,
-        directed: bool | None = None,
-        oneway: str | None = None,
-        weighted: bool | None = None,
-        weight: str | None = None,
-        columns: list[str] | None = None,
-        separator: str | None = None,
-        header: bool | None = None,
-        through: bool | None = None,
-        null_value: float | None = None,
-        positions: str | None = None,
-        unlabelled: bool = False,
-    ) -> None:
-        self.file, self.format, self.unlabelled = file, format, unlabelled
-        options: dict[str, Any] = {
-            "directed": directed, "oneway": oneway, "weighted": weighted, "weight": weight,
-            "columns": columns, "separator": separator, "header": header, "through": through,
-            "null_value": null_value, "positions": positions,
-        }  # fmt: skip
-        self._given = {name: value for name, value in options.items() if value is not None}
+    file: str
+    _: KW_ONLY
+    format: str | None = None
+    directed: bool | None = None
+    oneway: str | None = None
+    weighted: bool | None = None
+    weight: str | None = None
+    columns: list[str] | None = None
+    separator: str | None = None
+    header: bool | None = None
+    through: bool | None = None
+    null_value: float | None = None
+    positions: str | None = None
+    unlabelled: bool = False
 
     def read(self, threads: int | None = None) -> Graph:
         """Read the graph, with a progress bar at a terminal."""
@@ -509,7 +500,7 @@ class Input(Group):
         """Load the prepared graph."""
         from kleene import load_prepared
 
-        read_otherwise = self.format is not None or self.unlabelled or bool(self._given)
+        read_otherwise = self.format is not None or self.unlabelled or bool(self.reader_options())
         return load_prepared(self.file, self.read(threads) if read_otherwise else None)
 
     @property
@@ -532,7 +523,7 @@ class Input(Group):
                     **self.reader_options(),
                 )  # fmt: skip
             except RequestError as error:
-                if "oneway" not in self._given or error.option != "directed":
+                if self.oneway is None or error.option != "directed":
                     raise
                 raise RequestError("--oneway is for edge lists and Parquet") from None
         return graph.unlabelled() if self.unlabelled else graph, format
@@ -541,11 +532,12 @@ class Input(Group):
         """Return the options of the reader that were given."""
         from kleene.errors import RequestError
 
-        given = dict(self._given)
-        if "oneway" in given and "directed" in given:
+        if self.oneway is not None and self.directed is not None:
             raise RequestError("--oneway says for each line what --directed says for all; give one")
-        if "oneway" in given:
-            given["directed"] = given.pop("oneway")
+        own = ("file", "format", "unlabelled", "oneway")
+        given = {n: value for n, value in vars(self).items() if value is not None and n not in own}
+        if self.oneway is not None:
+            given["directed"] = self.oneway
         if "columns" in given:  # one list with commas, or several options: names with commas
             names = given["columns"]
             names = [name.strip() for name in names[0].split(",")] if len(names) == 1 else names

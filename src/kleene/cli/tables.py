@@ -31,6 +31,7 @@ __all__ = [
     "check_routes",
     "check_table",
     "is_geojson",
+    "joined",
     "list_pairs",
     "pairs_of_reach",
     "pairs_of_result",
@@ -235,6 +236,14 @@ def save_table(answer: Any, out: str | None, output: Output) -> Output:
     elif out is not None:
         answer.save(out)
     return output
+
+
+def joined(blocks: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return the columns of a table that comes in blocks."""
+    import numpy as np
+
+    parts = list(blocks)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def check_routes(out: str | None) -> None:

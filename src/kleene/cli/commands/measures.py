@@ -7,7 +7,7 @@ measure, of each vertex: that one is computed and verified, and what follows fro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from kleene.cli.commands.measure_names import MEASURES, MeasureRow, find_measure
 from kleene.cli.options import Call, Input, Output, command
 from kleene.cli.output import line, number, table
 from kleene.cli.summaries import present, proof_fields, show_more, show_proof
-from kleene.cli.tables import PAGE, check_table, save_table
+from kleene.cli.tables import PAGE, check_table, joined, save_table
 from kleene.cli.vertices import read_demand
 
 if TYPE_CHECKING:
@@ -222,24 +222,16 @@ def describe_answer(name: str, graph: Graph, found: Any, edges: bool = False) ->
     from kleene.results.long_table import LongTable
 
     if edges:
-        columns = _joined(found.edges._blocks())
+        columns = joined(found.edges._blocks())
         return MeasureAnswer(name, None, columns, found.name, found, found.edges)
     if isinstance(found, Measure):
         columns = {"vertex": graph.label(np.arange(graph.n)), found.name: found.values}
         return MeasureAnswer(name, None, columns, found.name, found, found)
     if isinstance(found, LongTable):
-        return MeasureAnswer(name, columns=_joined(found._blocks()), found=found, table=found)
+        return MeasureAnswer(name, columns=joined(found._blocks()), found=found, table=found)
     if np.ndim(found) == 1:
         return MeasureAnswer(name, columns={"vertex": np.asarray(found)})
     return MeasureAnswer(name, value=found)
-
-
-def _joined(blocks: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Return the columns of a table that comes in blocks."""
-    import numpy as np
-
-    parts = list(blocks)
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 # ---- proofs --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from kleene.cli.tables import (
     PAGE,
     check_routes,
     check_table,
+    joined,
     list_pairs,
     pairs_of_reach,
     save_routes,
@@ -20,8 +21,6 @@ from kleene.cli.tables import (
 from kleene.cli.vertices import parse_vertex, parse_vertices
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from kleene.results.nearest import Nearest
 
 __all__ = ["isochrones", "nearest", "within"]
@@ -121,17 +120,6 @@ def _show_vertices(rows: list[dict[str, Any]], k: int, left_out: int) -> None:
     show_more(left_out, f"--top {len(rows) + left_out}, or --out table.csv")
 
 
-def _table(near: Nearest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return vertices and facilities by position, ranks and distances; a row each that is found."""
-    import numpy as np
-
-    places = near._places
-    which, distances = (a.reshape(len(places), -1) for a in (near.which, near.distances))
-    rows, ranks = np.nonzero(which >= 0)
-    facilities = np.atleast_1d(near.graph.index(near.facilities))[which[rows, ranks]]
-    return places[rows], ranks, facilities, distances[rows, ranks]
-
-
 def _listed(
     near: Nearest, named: list[Any] | None, top: int | None, page: int | None
 ) -> tuple[list[dict[str, Any]], int]:
@@ -141,17 +129,15 @@ def _listed(
     """
     import numpy as np
 
-    vertices, ranks, facilities, distances = _table(near)
+    columns = joined(near._blocks())
     if named is None:
-        order = np.lexsort((ranks, vertices, distances))
+        order = np.argsort(columns["distance"], kind="stable")
         shown = order[: page if top is None else top]
     else:
-        places = np.atleast_1d(near.graph.index(named))
-        order = shown = np.concatenate([np.flatnonzero(vertices == at) for at in places])[:top]
-    labels = [near.graph.label(column[shown]).tolist() for column in (vertices, facilities)]
-    values = (labels[0], ranks[shown].tolist(), labels[1], distances[shown].tolist())
-    names = ("vertex", "rank", "facility", "distance")
-    rows = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+        of_each = [np.flatnonzero(columns["vertex"] == vertex) for vertex in named]
+        order = shown = np.concatenate(of_each)[:top]
+    values = (column[shown].tolist() for column in columns.values())
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
     return rows, len(order) - len(shown)
 
 
