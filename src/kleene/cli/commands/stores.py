@@ -152,6 +152,7 @@ def _verify_store(
     proof = None
     if graph is not None:
         import kleene as kl
+
         proof = kl.Result.load(file, kl.read(graph)).verify(samples, seed)
     document = {
         "command": "store verify",
