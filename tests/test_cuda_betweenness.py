@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kleene.backends.cuda.betweenness.hops.weighted import batched
+from kleene.backends.cuda.betweenness.weighted import batched
 
 import kleene as kl
 from kleene.backends.cpu.betweenness import dijkstra

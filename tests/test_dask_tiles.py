@@ -237,12 +237,12 @@ SCRIPT = """
     tests, scheduler, out, seconds, *kills = sys.argv[1:]
     sys.path.insert(0, tests)
     import kleene as kl
-    from test_dask_tiles import TileGrid, choose_layout, dask_tiles, graph, tiles_on_cluster
+    from test_dask_tiles import TileGrid, choose_layout, graph, tiles, tiles_on_cluster
 
     tiles_on_cluster.choose_layout = lambda n, *asked: choose_layout(
         n, *asked[:2], TileGrid(n, 64, 64)
     )
-    dask_tiles.CHECKPOINT_SECONDS = dask_tiles._CHECKPOINT_TIMES = float(seconds)
+    tiles.CHECKPOINT_SECONDS = tiles._CHECKPOINT_TIMES = float(seconds)
 
     def end(done, total):
         while kills and done >= int(kills[1]):
