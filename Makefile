@@ -76,13 +76,12 @@ gpu-record-check: $(VENV)/installed
 # names that Python keeps for ever. ThreadSanitizer cannot follow a process that forks while it has
 # threads.
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-SANITIZED_TESTS = $(sort $(wildcard tests/test_*_native.py tests/test_io*.py tests/test_generate*.py \
-  tests/test_csgraph.py tests/test_dense_graph.py tests/test_encodings.py \
-  $(filter-out %_cuda.py %_cuda_weights.py,$(wildcard tests/test_prepared_*.py)) \
-  $(wildcard tests/test_betweenness*.py) tests/test_components.py tests/test_distance_measures.py \
-  tests/test_graph.py tests/test_k_shortest.py tests/test_loads.py tests/test_path_counts.py \
-  tests/test_product.py tests/test_result.py tests/test_rounding.py tests/test_spmv.py \
-  tests/test_tile_products.py tests/test_trees.py tests/test_verify.py))
+SANITIZED_TESTS = $(sort $(filter-out %_cuda.py %_cuda_weights.py,$(wildcard $(addprefix tests/*/, \
+  test_*_native.py test_io*.py test_generate*.py test_csgraph.py test_dense_graph.py \
+  test_encodings.py test_prepared_*.py test_betweenness*.py test_components.py \
+  test_distance_measures.py test_graph.py test_k_shortest.py test_loads.py test_path_counts.py \
+  test_product.py test_result.py test_rounding.py test_spmv.py test_tile_products.py test_trees.py \
+  test_verify.py))))
 SANITIZERS := address,undefined thread
 sanitize: $(SANITIZERS:%=sanitize-%)
 sanitize-%: $(VENV)/installed-test

@@ -139,19 +139,21 @@ def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Out
     until = time.monotonic() + seconds
     os.environ["KLEENE_TEST_DEVICE"] = device
     tests = {
-        "test_gpu": ["tests/test_gpu.py"],
-        "test_gpu_device": ["tests/test_gpu_device.py"],
-        "test_gpu_devices": ["tests/test_gpu_devices.py"],
-        "test_gpu_searches": ["tests/test_gpu_searches.py"],
+        "test_gpu": ["tests/cuda/test_gpu.py"],
+        "test_gpu_device": ["tests/runtime/test_gpu_device.py"],
+        "test_gpu_devices": ["tests/runtime/test_gpu_devices.py"],
+        "test_gpu_searches": ["tests/cuda/test_gpu_searches.py"],
         "test_prepared_cuda": [
-            "tests/test_prepared_cuda.py",
-            "tests/test_prepared_cuda_weights.py",
+            "tests/cuda/test_prepared_cuda.py",
+            "tests/cuda/test_prepared_cuda_weights.py",
         ],
-        "test_cuda_betweenness": ["tests/test_cuda_betweenness.py"],
-        "test_methods": ["tests/test_methods.py", "-k", device],
+        "test_cuda_betweenness": ["tests/cuda/test_cuda_betweenness.py"],
+        "test_methods": ["tests/backends/test_methods.py", "-k", device],
     }
     if quick:
-        tests = {"tests": ["tests/test_methods.py", "-k", f"{device} and one_arc and naive"]}
+        tests = {
+            "tests": ["tests/backends/test_methods.py", "-k", f"{device} and one_arc and naive"]
+        }
     waves: list[list[Callable[[], Check]]] = [
         [partial(Pytest, name, arguments)] for name, arguments in tests.items()
     ]

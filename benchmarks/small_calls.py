@@ -6,7 +6,7 @@
 On ten vertices nothing is computed: what is measured is what a call costs. The builds take turns,
 in a process of their own each, so that both meet the same moods of the machine; a time is the least
 of all turns. A ratio above 1 says that this build takes longer. The tests hold the numbers of calls
-(``tests/test_small_calls.py``), which do not depend on a machine.
+(``tests/house/test_small_calls.py``), which do not depend on a machine.
 """
 
 from __future__ import annotations

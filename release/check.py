@@ -5,7 +5,7 @@
    serves later versions too, and one for each older Python; settings are those of cibuildwheel.
 3. Each wheel is repaired and audited: system libraries, stable ABI, metadata, size, bill of
    materials.
-4. For each Python the wheel is installed in a fresh environment, tried by tests/smoke.py, and
+4. For each Python the wheel is installed in a fresh environment, tried by tests/house/smoke.py, and
    tested by the test suite, away from the sources.
 
 What is good lands in ``dist``; all else in ``build/release``.
@@ -38,7 +38,7 @@ TESTS = (
     *("tests", "docs", "examples", "benchmarks", "torture"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml"),
 )
-ABOUT_SOURCES = ("tests/test_layers.py",)
+ABOUT_SOURCES = ("tests/house/test_layers.py",)
 
 
 def run(*command: object, cwd: Path = ROOT) -> str:
@@ -168,7 +168,7 @@ def try_installed(python: Path, suite: bool, arguments: list[str]) -> None:
     run(*pip, "--no-index", "--no-deps", "--find-links", DIST, "kleene")
     run(*pip, "kleene")  # what it depends on
     away = clean(WORK / f"{python.parents[1].name}-tests")
-    smoke = shutil.copy(ROOT / "tests/smoke.py", away)
+    smoke = shutil.copy(ROOT / "tests/house/smoke.py", away)
     say(f"smoke       {run(python, '-I', smoke, cwd=away).strip().splitlines()[-1]}")
     if not suite:
         return

@@ -78,3 +78,14 @@ def grain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
     monkeypatch.setattr(text, "GRAIN", request.param)
     return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Yield a client of a Dask cluster with two workers."""
+    dask = pytest.importorskip("dask.distributed")
+    with (
+        dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        dask.Client(cluster, set_as_default=False) as made,
+    ):
+        yield made

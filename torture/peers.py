@@ -17,7 +17,7 @@ import scipy.sparse.csgraph as scipy_csgraph
 from kleene import PathOverflowError, csgraph
 from torture.random_graphs import Spec, random_spec
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "interop"))
 
 import networkx_calls as calls
 

@@ -1,6 +1,6 @@
 """Distributed searches on fake ranks, whose messages are delayed and reordered by a seed.
 
-The ranks, and what they notice, are those of ``tests/fake_communicator.py``.
+The ranks, and what they notice, are those of ``tests/support/fake_communicator.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 import kleene as kl
 from kleene.distributed import Communicator, DistributedGraph, Partition
-from tests.fake_communicator import run_ranks
+from tests.support.fake_communicator import run_ranks
 from torture.campaign import Budget, Outcome
 from torture.random_graphs import Spec, random_spec
 

@@ -299,7 +299,7 @@ def verdicts(
 
 
 def _run_server(folder: Path, patterns: tuple[str, ...]) -> None:
-    tests = sorted({path for pattern in patterns for path in ROOT.glob(f"tests/{pattern}")})
+    tests = sorted({path for pattern in patterns for path in ROOT.glob(f"tests/*/{pattern}")})
     inject = Path(__file__).parent / "inject"
     environment = {
         **os.environ,

@@ -1,4 +1,4 @@
-// Structs by value and behind pointers, as tests/test_structs.py reads them.
+// Structs by value and behind pointers, as tests/runtime/test_structs.py reads them.
 #include "common/kleene.cuh"
 
 const int kPair = 1 << 1;

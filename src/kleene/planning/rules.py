@@ -1,7 +1,7 @@
 """Which method runs: for each problem and device, the first rule that fits.
 
-Every threshold says where it was measured. ``tests/test_plan.py`` holds each rule to a row of the
-registry.
+Every threshold says where it was measured. ``tests/planning/test_plan.py`` holds each rule to a
+row of the registry.
 """
 
 from __future__ import annotations

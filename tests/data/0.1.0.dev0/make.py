@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 TESTS = Path(__file__).parents[2]
-sys.path.insert(0, str(TESTS))
+sys.path[:0] = [str(TESTS / "house"), str(TESTS / "support")]
 
 import kept_samples as kept  # noqa: E402
 
