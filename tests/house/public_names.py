@@ -17,6 +17,7 @@ from typing import Any
 
 import kleene as kl
 from kleene.calls import programs
+from kleene.system.hints import Hint
 
 FILE = Path(__file__).parents[1] / "data" / "public_names.txt"
 
@@ -77,7 +78,7 @@ def _attributes(name: str, item: type) -> Iterator[str]:
         value = inspect.getattr_static(item, attribute, None)
         if isinstance(value, (classmethod, staticmethod)) or inspect.isfunction(value):
             yield f"{name}.{attribute}{_signature(getattr(item, attribute))}"
-        elif not isinstance(value, enum.Enum):
+        elif not isinstance(value, (enum.Enum, Hint)):
             yield f"{name}.{attribute}"
 
 
