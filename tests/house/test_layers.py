@@ -365,6 +365,44 @@ def test_the_fields_own_words() -> None:
     assert not found
 
 
+#: What a module imports when it is used: few programs need it, and it takes time to import.
+LATE = ("_emulator", "backends.cuda", "calls.on_cluster", "clusters", "stores")
+
+
+def imports_in_functions(file: Path) -> list[str]:
+    """Return the lines in functions that import what is not late, and do not say why."""
+    text = file.read_text()
+    tree, lines = ast.parse(text), text.splitlines()
+    at_top = {id(node) for node in tree.body} | {
+        id(inner) for node in tree.body if isinstance(node, ast.If) for inner in ast.walk(node)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and id(node) not in at_top:
+            module = str(node.module)
+            names = [f"{module}.{alias.name}".removeprefix("kleene.") for alias in node.names]
+            ours = module.startswith("kleene") and not all(n.startswith(LATE) for n in names)
+            said = any("#" in line for line in lines[node.lineno - 1 : node.end_lineno])
+            found += [f"{file.name}:{node.lineno}"] * (ours and not said)
+    return found
+
+
+def test_imports_in_functions_say_why() -> None:
+    """Commands import what they run when they run; elsewhere it is marked, or known to be late."""
+    files = [file for file, own in modules() if own != "cli"]
+    assert [line for file in files for line in imports_in_functions(file)] == []
+
+
+def test_a_planted_import_in_a_function_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "planted.py"
+    file.write_text(
+        "def f():\n    from kleene.calls.sssp import sssp\n"
+        "def g():\n    from kleene.stores.sink import store_sink\n"
+        "def h():\n    from kleene.calls.bfs import bfs  # few programs search by hops\n"
+    )
+    assert imports_in_functions(file) == ["planted.py:2"]
+
+
 # ---- the engine ---------------------------------------------------------------------------------
 
 

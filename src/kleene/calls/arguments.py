@@ -186,7 +186,7 @@ def require_graph(graph: Any) -> None:
         return
     if isinstance(getattr(graph, "expanded", None), Graph):  # a TurnGraph
         raise GraphError("a TurnGraph has searches of its own: turn_graph.sssp(...) and .apsp(...)")
-    from kleene.engine.prepared import PreparedForm
+    from kleene.engine.prepared import PreparedForm  # few programs prepare graphs
 
     if isinstance(graph, PreparedForm):
         raise GraphError("this call takes a graph that is not prepared: pass prepared.graph")
@@ -198,7 +198,7 @@ def require_graph(graph: Any) -> None:
 
 def as_prepared(graph: Any) -> PreparedGraph:
     """Return a prepared graph; refuse all else that is no Graph."""
-    from kleene.engine.prepared import PreparedForm
+    from kleene.engine.prepared import PreparedForm  # few programs prepare graphs
 
     if not isinstance(graph, PreparedForm):
         require_graph(graph)

@@ -21,7 +21,7 @@ def solve(call: Call) -> Result:
 
         return solve_on_cluster(call)
     if call.pairs is not None:
-        from kleene.calls.pairs import solve_pairs
+        from kleene.calls.pairs import solve_pairs  # few programs ask for pairs
 
         return solve_pairs(call)
     if isinstance(call.out, (str, Path)):

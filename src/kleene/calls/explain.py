@@ -91,7 +91,7 @@ def explain(graph: Any, problem: str, *arguments: Any, **options: Any) -> Plan:
         raise RequestError(no_such("problem", problem, EXPLAINED), option="problem")
     call: Callable[..., Any] = getattr(kleene, problem)
     if problem == "loads" and not arguments and "demand" not in options:
-        from kleene.calls.loads import loads_between
+        from kleene.calls.loads import loads_between  # few programs explain loads
 
         call = loads_between
     if problem in ("bfs", "sssp") and not arguments:

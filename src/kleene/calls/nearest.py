@@ -254,7 +254,7 @@ class _Search(Computation):
             return None
         if self.hops and call.graph.weights is not None:
             return None
-        from kleene.prepared.sweeps import reverse_values
+        from kleene.prepared.sweeps import reverse_values  # few programs prepare graphs
 
         elimination, values = form._parts
         return elimination, values if self.reverse else reverse_values(values)

@@ -58,7 +58,7 @@ def _prepared_here(call: Call, roots: int) -> tuple[Call, Planned] | None:
         looked += again
     if "entries" not in plan._row.makes:
         return None
-    from kleene.engine.prepared import prepared_form
+    from kleene.engine.prepared import prepared_form  # few programs prepare graphs
 
     plan = show(replace(plan, form="prepared"))
     form = prepared_form(call.graph, plan.semiring, plan.dtype, plan.threads)

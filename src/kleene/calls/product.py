@@ -133,7 +133,7 @@ def product(
         raise RequestError(no_such("semiring", semiring, PRODUCT_SEMIRINGS), option="semiring")
     argmin = as_flag(argmin, "argmin")
     if on_gpu(A) or on_gpu(B):
-        from kleene.calls.product_on_gpu import product_on_gpu
+        from kleene.calls.product_on_gpu import product_on_gpu  # few arrays are on a GPU
 
         there = partial(product, threads=threads)
         return product_on_gpu(A, B, semiring, argmin, out, dtype, device, progress, there)

@@ -15,6 +15,7 @@ from kleene.errors import Code, RequestError
 from kleene.graph import Graph
 from kleene.prepared.elimination import Fill, count_fill, eliminate
 from kleene.prepared.order import elimination_order
+from kleene.system import devices
 from kleene.system.atomic_file import atomic_path
 from kleene.system.machine import as_threads, available_memory, cores, this_machine
 from kleene.system.suggestions import no_such
@@ -49,7 +50,6 @@ class DeviceMemory(NamedTuple):
 def device_facts(device: str) -> dict[str, Any]:
     """Return name, kind, compute capability and multiprocessors of a GPU or of the emulator."""
     from kleene.backends.cuda.runtime.device import open_device
-    from kleene.system import devices
 
     opened = open_device(device)
     facts: dict[str, Any] = {
@@ -155,7 +155,7 @@ def relaxation_ceiling(
     """
     kind = np.dtype(dtype)
     if device == "cpu":
-        from kleene.backends.cpu.closure import measure_ceiling
+        from kleene.backends.cpu.closure import measure_ceiling  # or that of a GPU
 
         count = as_threads(threads) or cores()
         return measure_ceiling(semiring, kind.name, predecessors, count, seconds)

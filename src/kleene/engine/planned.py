@@ -138,7 +138,7 @@ def _look_closer(graph: Graph, ask: Ask, plan: Plan, hops: bool = False) -> Plan
     """
     if plan.method != "prepared" or ask.where.method != "auto":
         return plan
-    from kleene.prepared.cache import Preparation
+    from kleene.prepared.cache import Preparation  # few graphs are prepared
 
     preparation = Preparation.of(graph)
     steps = (preparation.look,) if EXPLAINING.on else (preparation.look, preparation.count)

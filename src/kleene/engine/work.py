@@ -146,7 +146,7 @@ def count_rows(pieces: Sequence[Piece]) -> int:
 
 def _thread() -> ThreadPool:
     """Return the thread that writes."""
-    from kleene.system.threads import ThreadPool
+    from kleene.system.threads import ThreadPool  # few sinks write behind
 
     return ThreadPool(1)
 

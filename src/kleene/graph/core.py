@@ -126,7 +126,7 @@ class Graph:
             """Make the CSR arrays of a graph that was made from a matrix."""
             arcs = self.__dict__.get("_dense_arcs")
             if arcs is None or name not in ("neighbors", "weights"):
-                from kleene.system.hints import missing
+                from kleene.system.hints import missing  # for an error
 
                 raise AttributeError(missing(self, name), name=name, obj=self)
             _, neighbors, weights = map(adopt, arcs.csr())

@@ -14,6 +14,6 @@ __all__ = ["FORMATS", "read", "read_with_format", "write"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'kleene.io' has no attribute {name!r}")
-    from kleene.io import files
+    from kleene.io import files  # graphs are often made from arrays
 
     return getattr(files, name)

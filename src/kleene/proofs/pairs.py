@@ -121,7 +121,7 @@ def verify_pairs(claim: PairValues, sample: int | None = None, seed: int = 0) ->
 def _proved_rows(claim: PairValues, roots: Array) -> tuple[PathValues, str]:
     """Compute rows by a plain search, prove them, and return them."""
     from kleene.backends.cpu.bfs import queue  # few calls prove pairs
-    from kleene.backends.cpu.sssp import bellman_ford, dijkstra
+    from kleene.backends.cpu.sssp import bellman_ford, dijkstra  # few calls prove pairs
 
     graph, semiring = claim.searched, SEMIRINGS["min_plus"]
     search = queue if claim.hops else bellman_ford if graph.stats.negative else dijkstra

@@ -406,7 +406,7 @@ class Result:
         answer = self._answer
         if not answer.on_demand:
             return verify(self._saved.claim(self.graph), sample, seed)
-        from kleene.proofs.rows import compare_targets, verify_rows
+        from kleene.proofs.rows import compare_targets, verify_rows  # few answers are parts
 
         return verify_rows(
             self.graph.transpose() if self.reverse else self.graph, self.plan.semiring,

@@ -112,7 +112,7 @@ class Report:
 
 def examine() -> Report:
     """Look at everything once."""
-    from kleene import __version__
+    from kleene import __version__  # of the package that imports this
 
     here = machine.this_machine()
     driver, problem, gpus = _nvidia()

@@ -216,7 +216,7 @@ def _is_cached(graph: Any) -> bool:
 
 @cache
 def _converted() -> type:
-    from kleene.interop.networkx.graph import KleeneGraph
+    from kleene.interop.networkx.graph import KleeneGraph  # NetworkX asks for names first
 
     return KleeneGraph
 
