@@ -25,7 +25,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from difflib import unified_diff
 from importlib.machinery import PathFinder
@@ -54,34 +53,13 @@ def variants() -> list[Variant]:
 
     found = []
     for file, rows in VARIANTS.items():
-        path = loader.FOLDER / f"{file}.cu"
-        whole = loader.normalized("\n".join(_resolved(path, loader.FOLDER, set())))
+        path, whole = loader.path_of(file), loader.normalized(loader.resolved(file))
         for row in rows:
             options = list(nvrtc.command_line(loader.program_options(row)))
             fixed = [option for option in options if not option.startswith("--include-path")]
             name = f"{file} {variant_name(row)}".strip()
             found.append(Variant(name, str(path), options, digest("\n".join([*fixed, whole]))))
     return found
-
-
-_INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
-
-
-def _resolved(path: Path, root: Path, seen: set[Path]) -> Iterator[str]:
-    """Yield the lines of a file with those of the headers that it includes, each header once."""
-    for line in path.read_text().splitlines():
-        included = _INCLUDE.match(line)
-        if included is None:
-            if not re.match(r"\s*#\s*pragma\s+once", line):
-                yield line
-            continue
-        places = [(folder / included[1]).resolve() for folder in (path.parent, root)]
-        header = next((place for place in places if place.exists()), None)
-        if header is None:  # the emulator's
-            yield line
-        elif header not in seen:
-            seen.add(header)
-            yield from _resolved(header, root, seen)
 
 
 def digest(text: str) -> str:

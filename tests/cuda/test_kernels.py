@@ -38,7 +38,7 @@ def test_every_kernel_compiles(file: str, row: dict[str, Any]) -> None:
     """Every row for one target, and every file, over its rows, for all: there are many rows."""
     package, arch = nvrtc.TARGETS[VARIANTS[file].index(row) % len(nvrtc.TARGETS)]
     names = set(signatures(file, variant_name(row)))
-    (ptx,) = require_clean(package, (arch,), loader.FOLDER / f"{file}.cu", row, names)
+    (ptx,) = require_clean(package, (arch,), loader.path_of(file), row, names)
     if KEPT["compilers"][package] == nvrtc.version(package):
         kept = KEPT["kernels"][f"{file} {variant_name(row)}".strip()]
         found = kernel_digests.digest(kernel_digests.plain(ptx))
@@ -53,19 +53,28 @@ def test_sources_of_kernels_are_those_of_the_file() -> None:
 
 
 def test_moves_of_files_change_no_digest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The digest of a record does not know where a kernel lies, nor in how many files."""
     folder = tmp_path / "kernels"
     shutil.copytree(loader.FOLDER, folder)
     monkeypatch.setattr(loader, "FOLDER", folder)
+    digest = loader.digest.__wrapped__
     before = {variant.name: variant.source for variant in kernel_digests.variants()}
-    header, kernel = folder / "algebra" / "semiring.cuh", folder / "spmv.cu"
+    whole, one = digest(), digest("spmv")
+    header, kernel = folder / "algebra" / "semiring.cuh", folder / "algebra" / "spmv.cu"
     header.parent.mkdir()
+    (folder / "spmv.cu").rename(kernel)
     (folder / "spmv_semiring.cuh").rename(header)
     kernel.write_text(kernel.read_text().replace("spmv_semiring.cuh", "algebra/semiring.cuh"))
     assert {variant.name: variant.source for variant in kernel_digests.variants()} == before
-    header.write_text(header.read_text() + "\nint more;\n")
+    assert (digest(), digest("spmv")) == (whole, one)
+    include, text = '#include "algebra/semiring.cuh"', header.read_text()
+    header.write_text(text + "\nint more;\n")
     after = {variant.name: variant.source for variant in kernel_digests.variants()}
     changed = [name for name in before if before[name] != after[name]]
     assert changed == [name for name in before if name.startswith("spmv ")]
+    assert digest() != whole
+    kernel.write_text(kernel.read_text().replace(include, text))  # joined
+    assert (digest(), digest("spmv")) == (whole, one)
 
 
 def test_the_ptx_of_two_checkouts_is_compared(tmp_path: Path) -> None:
@@ -125,7 +134,7 @@ def test_the_emulator_promises_nothing_that_a_gpu_does_not_have(package: str, pa
 
 
 def test_every_file_has_rows_and_every_row_a_file() -> None:
-    assert {path.stem for path in loader.FOLDER.glob("*.cu")} == set(VARIANTS)
+    assert sorted(path.stem for path in loader.FOLDER.rglob("*.cu")) == sorted(VARIANTS)
     for file, rows in VARIANTS.items():
         assert len({variant_name(row) for row in rows}) == len(rows), file
 
@@ -135,6 +144,13 @@ def test_the_emulator_has_every_kernel() -> None:
         known = [set(signatures(file, variant_name(row))) for row in rows]
         assert all(known), file
         assert set.union(*known) >= set(KERNEL.findall(loader.source(file)))
+
+
+def test_includes_are_seen_by_the_digest() -> None:
+    """The compiler also looks beside the file that includes; the loader does not."""
+    for path in loader.FOLDER.rglob("*.cu*"):
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(), re.MULTILINE):
+            assert (loader.FOLDER / name).exists() or name == "shim.hpp", (path.name, name)
 
 
 def test_only_one_header_knows_the_emulator() -> None:

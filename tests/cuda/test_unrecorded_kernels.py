@@ -88,7 +88,7 @@ def test_records_are_of_the_other_kernels(
     shutil.copytree(loader.FOLDER, folder)
     monkeypatch.setattr(loader, "FOLDER", folder)
     digest = loader.digest.__wrapped__
-    waiting = [path for path in folder.rglob("*.cu*") if variants.is_unrecorded(path.stem)]
+    waiting = [path for path in folder.rglob("*.cu") if variants.is_unrecorded(path.stem)]
     before = digest(), digest("spmv"), [digest(path.stem) for path in waiting]
     for path in waiting:
         path.write_text(path.read_text() + "\nint more;\n")
@@ -96,4 +96,4 @@ def test_records_are_of_the_other_kernels(
     assert all(digest(path.stem) not in before[2] for path in waiting)
     gpu_record.main()
     said = capsys.readouterr().out
-    assert all(path.stem in said for path in waiting if path.suffix == ".cu")
+    assert all(path.stem in said for path in waiting)

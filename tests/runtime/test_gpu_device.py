@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import kleene as kl
-from kleene.backends.cuda.runtime import structs
+from kleene.backends.cuda.runtime import loader
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.interface import Array, Device, Kernel
 from kleene.backends.cuda.runtime.structs import struct_type
@@ -113,7 +113,7 @@ def test_a_cooperative_launch(device: Device, barriers: Mapping[str, Kernel]) ->
 
 def test_a_struct_and_a_number(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernels(device, "structs")["structs_add"]
-    monkeypatch.setattr(structs, "FOLDER", SOURCES)
+    monkeypatch.setattr(loader, "FOLDER", SOURCES)
     record = device.zeros(1, struct_type("structs", "Record").dtype, "record")
     values = device.upload(np.arange(5, dtype=np.int32), "values")
     params = struct_type("structs", "AddParams").pack(

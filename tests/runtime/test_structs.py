@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kleene.backends.cuda.runtime import structs
+from kleene.backends.cuda.runtime import loader, structs
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.runtime.interface import Array
-from kleene.backends.cuda.runtime.loader import FOLDER
 from kleene.backends.cuda.runtime.structs import constant, signatures, struct_type
 from kleene.backends.cuda.variants import VARIANTS, variant_name
 
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def test_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structs, "FOLDER", SOURCES)
+    monkeypatch.setattr(loader, "FOLDER", SOURCES)
 
 
 @pytest.fixture
@@ -95,7 +94,7 @@ def test_constants_are_evaluated(test_sources: None) -> None:
 def test_declarations_that_the_host_cannot_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(structs, "FOLDER", tmp_path)
+    monkeypatch.setattr(loader, "FOLDER", tmp_path)
     (tmp_path / "odd.cu").write_text(
         "using Word = int;\nstruct A { Word w; };\nstruct B { int w : 3; };\n"
         "struct C { KL_TYPE x; const KL_TYPE* const __restrict__ y; };\n"
@@ -119,4 +118,4 @@ def test_every_struct_parameter_can_be_read(file: str) -> None:
         }
         for name, signature in signatures(file, variant_name(row)).items():
             by_value = {int(code[1:]) for code in signature.codes if code[0] == "V"}
-            assert by_value <= sizes, (FOLDER / f"{file}.cu", name)
+            assert by_value <= sizes, (file, name)

@@ -14,7 +14,10 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 
-__all__ = ["UNRECORDED", "VARIANTS", "is_unrecorded", "variant_name"]
+__all__ = ["FOLDER", "UNRECORDED", "VARIANTS", "is_unrecorded", "path_of", "variant_name"]
+
+#: Kernel files and headers; includes name paths from here.
+FOLDER = Path(__file__).parent / "kernels"
 
 Variant = dict[str, str | int]
 
@@ -73,15 +76,20 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     ),
 }
 
-#: Kernel files and headers that have never run on a GPU, by how their names begin. Records of GPUs
-#: are of the others only, and methods that use these are offered for the emulator only: their rows
-#: in the registry say ``unrecorded=True``. With a GPU: empty this, remove that, ``make gpu-check``.
+#: Kernel files that have never run on a GPU, by how their names begin. Records of GPUs are of the
+#: others only, and methods that use these are offered for the emulator only: their rows in the
+#: registry say ``unrecorded=True``. With a GPU: empty this, remove that, ``make gpu-check``.
 UNRECORDED: tuple[str, ...] = ()
 
 
 def is_unrecorded(file: str) -> bool:
-    """Return whether a kernel file or header, named without its ending, has not run on a GPU."""
+    """Return whether a kernel file has not run on a GPU."""
     return file.startswith(UNRECORDED)
+
+
+def path_of(file: str, folder: Path = FOLDER) -> Path:
+    """Return where a kernel file is: folders only sort them, and no two have the same name."""
+    return next(folder.rglob(f"{file}.cu"), folder / f"{file}.cu")
 
 
 def variant_name(defines: Mapping[str, str | int]) -> str:
@@ -100,7 +108,7 @@ def _source(file: str, defines: Mapping[str, str | int]) -> str:
         *(f"#define {name} {value}" for name, value in defines.items()),
         '#include "shim.hpp"',
         "namespace {  // variants share nothing",
-        f'#include "{file}.cu"',
+        f'#include "{path_of(file).relative_to(FOLDER).as_posix()}"',
         "}",
     ]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,7 @@
-"""Kernel sources: variants, digests, the cache of compiled kernels.
+"""Kernel sources: variants, includes, digests, the cache of compiled kernels.
+
+A digest is of what the compiler is given: the text with its headers in their places, and the
+options. Comments, white space, the names of files and the folders that they are in do not count.
 
 Compiled kernels are cached in KLEENE_CACHE_DIR, or in the system's cache folder, under a hash of
 everything they depend on.
@@ -13,10 +16,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from kleene.backends.cuda import variants
 from kleene.backends.cuda.variants import VARIANTS, is_unrecorded, variant_name
 from kleene.system.atomic_file import atomic_path
 
@@ -26,12 +30,14 @@ __all__ = [
     "digest",
     "find_variant",
     "normalized",
+    "path_of",
     "program_options",
+    "resolved",
     "source",
     "without_comments",
 ]
 
-FOLDER = Path(__file__).parents[1] / "kernels"
+FOLDER = variants.FOLDER
 _STANDARD = "c++17"
 
 
@@ -43,26 +49,75 @@ def find_variant(file: str, defines: Mapping[str, str | int]) -> str:
     return name
 
 
+def path_of(file: str) -> Path:
+    """Return where a kernel file is; a header is named with its folder and ``.cuh``."""
+    return FOLDER / file if file.endswith(".cuh") else variants.path_of(file, FOLDER)
+
+
 def source(file: str) -> str:
     """Return the text of a kernel file."""
-    return (FOLDER / f"{file}.cu").read_text()
+    return path_of(file).read_text()
+
+
+# ---- includes -----------------------------------------------------------------------------------
+
+_DIRECTIVE = re.compile(
+    r'^[ \t]*#[ \t]*(?:include[ \t]*"([^"\n]+)"|pragma[ \t]+once\b).*\n?', re.MULTILINE
+)
+
+
+def resolved(file: str) -> str:
+    """Return a kernel file, or a header, with the headers that it includes in their places."""
+    return "".join(_pieces(path_of(file), set()))
+
+
+def _pieces(path: Path, seen: set[Path]) -> Iterator[str]:
+    """Yield the text of a file between its includes, and that of the headers, each header once.
+
+    Includes name paths from the folder of kernels. One that is not there, the emulator's, stays.
+    """
+    text, end = path.read_text(), 0
+    for found in _DIRECTIVE.finditer(text):
+        header = None if found[1] is None else FOLDER / found[1]
+        if header is not None and not header.exists():
+            continue
+        yield text[end : found.start()]
+        end = found.end()
+        if header is not None and header not in seen:
+            seen.add(header)
+            yield from _pieces(header, seen)
+    yield text[end:]
+
+
+# ---- digests ------------------------------------------------------------------------------------
 
 
 @cache
 def digest(file: str | None = None) -> str:
-    """Return a SHA-256 of all kernel sources, or of one file and all headers.
+    """Return a SHA-256 of what is compiled: of one file, or of all variants of all files.
 
-    Files that have not run on a GPU yet do not count, unless ``file`` is one of them. Comments and
-    white space do not count: see :func:`normalized`.
+    That of all leaves out files that have not run on a GPU yet, and has no order.
     """
-    whole = hashlib.sha256()
-    for path in sorted(FOLDER.rglob("*.cu*")):
-        if is_unrecorded(path.stem) and not (file is not None and is_unrecorded(file)):
-            continue
-        if path.suffix == ".cuh" or file in (None, path.stem):
-            name = path.relative_to(FOLDER).as_posix()
-            whole.update(f"{name}\0{normalized(path.read_text())}\0".encode())
-    return whole.hexdigest()
+    if file is not None:
+        return _text_digest(file)
+    every = []
+    for name, rows in VARIANTS.items():
+        if not is_unrecorded(name):
+            text = _text_digest(name)
+            every += [f"{text} {_options(row)}" for row in rows]
+    return hashlib.sha256("\n".join(sorted(every)).encode()).hexdigest()
+
+
+def _text_digest(file: str) -> str:
+    tokens = (normalized(piece) for piece in _pieces(path_of(file), set()))
+    return hashlib.sha256("\n".join(filter(None, tokens)).encode()).hexdigest()
+
+
+def _options(defines: Mapping[str, str | int]) -> list[tuple[str, Any]]:
+    """Return the compiler options of a variant, without the folder of headers."""
+    options = program_options(defines)
+    del options["include_path"]
+    return sorted(options.items())
 
 
 _COMMENT_OR_STRING = re.compile(
@@ -80,6 +135,7 @@ def without_comments(source: str) -> str:
     return _COMMENT_OR_STRING.sub(lambda m: " " if m[0][0] == "/" else m[0], source)
 
 
+@lru_cache(maxsize=256)  # all files have the same headers
 def normalized(source: str) -> str:
     r"""Return C++ source as tokens, one a line, without comments.
 

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.backends.cuda.runtime.interface import Argument, Array
-from kleene.backends.cuda.runtime.loader import FOLDER, without_comments
+from kleene.backends.cuda.runtime.loader import resolved, without_comments
 
 __all__ = [
     "PACK",
@@ -55,7 +55,6 @@ _CODES = {
     "unsigned long long": "u8", "float": "f4", "double": "f8",
 }  # fmt: skip
 
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _STRUCT = re.compile(r"\bstruct\s+(\w+)\s*\{([^{}]*)\}\s*;")
 _DECLARATOR = re.compile(r"(?P<stars>[*\s]*)(?P<name>\w+)\s*(?:\[(?P<extent>[^\]]+)\])?")
 _QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__)\b")
@@ -170,20 +169,8 @@ class StructType:
 
 @cache
 def _text(file: str) -> str:
-    """Return a kernel file, or a header, after the headers that it includes, without comments."""
-    seen: dict[str, str] = {}
-
-    def add(path: str) -> None:
-        if path in seen or not (FOLDER / path).exists():
-            return
-        seen[path] = ""
-        bare = without_comments((FOLDER / path).read_text())
-        for header in _INCLUDE.findall(bare):
-            add(header)
-        seen[path] = seen.pop(path) + bare  # after its headers
-
-    add(file if file.endswith(".cuh") else f"{file}.cu")
-    return "\n".join(seen.values())
+    """Return a kernel file, or a header, with the headers that it includes, without comments."""
+    return without_comments(resolved(file))
 
 
 @cache
