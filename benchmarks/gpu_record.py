@@ -2,7 +2,10 @@
 
     python benchmarks/gpu_record.py     # fails when a record is of other kernels
 
-A record is ``<gpu>.jsonl``, written by ``make gpu-check``; see ``kleene_lab.harness.record``.
+A record is ``<gpu>.jsonl``, written by ``make gpu-check``; see ``kleene_lab.harness.record``. It is
+of the current kernels if its digest is theirs, or if a line of it says that both digests are of the
+same kernels: ``tests/cuda/kernel_digests.py --compare CHECKOUT --record FILE`` proves and writes
+that.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ def _of_lines(path: Path) -> str | None:
     runs = [run for run in record.runs.values() if run.machine.get("gpu", {}).get("kind") == "cuda"]
     if not runs:  # of a CPU: it has no kernels
         return None
-    here = {run.id for run in runs if run.kernels == kernel_digest()}
+    current = record.kernels_like(kernel_digest())
+    here = {run.id for run in runs if run.kernels in current}
     if not here:
         last = max(runs, key=lambda run: run.began)
         return _other_kernels(path, last.began[:10], last.place)

@@ -2,6 +2,10 @@
 
     python tests/cuda/kernel_digests.py                    # writes data/kernels.json: four minutes
     python tests/cuda/kernel_digests.py --compare ../base  # the PTX of two checkouts, for moves
+    python tests/cuda/kernel_digests.py --compare ../base --arch 70 90 --record <gpu>.jsonl
+
+The last one keeps a GPU's record valid: it adds a line that says which digests of the loader are of
+the same kernels, if all PTX is equal.
 
 Two digests, since they prove different things:
 
@@ -25,6 +29,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from difflib import unified_diff
 from importlib.machinery import PathFinder
@@ -114,6 +119,33 @@ def variants_of(checkout: Path) -> dict[str, Variant]:
     return {fields[0]: Variant(*fields) for fields in json.loads(made.stdout)}
 
 
+def loader_digest(checkout: Path) -> str:
+    """Return the digest of all kernels that the loader of a checkout gives to records."""
+    program = (
+        "import sys; from importlib.machinery import PathFinder; sys.path.insert(0, sys.argv[1]); "
+        "sys.meta_path.insert(0, PathFinder); from kleene.backends.cuda.runtime import loader; "
+        "print(loader.digest())"
+    )
+    command = [sys.executable, "-c", program, str(checkout / "src")]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def note_same(other: Path, targets: list[tuple[str, int]], record: Path) -> None:
+    """Add to a record that the kernels of another checkout, whose PTX is equal, are these."""
+    from kleene_lab.harness.record import SameKernels, append
+
+    here = Path(__file__).parents[2]
+    ptx: dict[str, list[str]] = {}
+    for package, arch in targets:
+        ptx.setdefault(f"{package} {nvrtc.version(package)}", []).append(f"sm_{arch}")
+    line = SameKernels(
+        loader_digest(other), loader_digest(here), time.strftime("%Y-%m-%d", time.gmtime()),
+        len(variants_of(here)), ptx,
+    )  # fmt: skip
+    with record.open("a", encoding="utf-8") as file:
+        append(file, line)
+
+
 def compare(other: Path, package: str, arch: int, only: str = "") -> int:
     """Print how the PTX of another checkout differs from that of this one; return how often.
 
@@ -149,8 +181,10 @@ def compare(other: Path, package: str, arch: int, only: str = "") -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--compare", type=Path, metavar="CHECKOUT", help="with that of a folder")
-    parser.add_argument("--arch", type=int, choices=[arch for _, arch in nvrtc.TARGETS], default=90)
+    known = [arch for _, arch in nvrtc.TARGETS]
+    parser.add_argument("--arch", type=int, nargs="+", choices=known, default=[90])
     parser.add_argument("--only", default="", metavar="NAME", help="variants that begin so")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="add that all are equal")
     parser.add_argument("--list", metavar="SRC", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.list:
@@ -159,8 +193,11 @@ def main() -> int:
         print(json.dumps(variants()))
         return 0
     if args.compare is not None:
-        package = next(package for package, arch in nvrtc.TARGETS if arch == args.arch)
-        return int(compare(args.compare, package, args.arch, args.only) > 0)
+        targets = [target for target in nvrtc.TARGETS if target[1] in args.arch]
+        differ = [compare(args.compare, *target, args.only) for target in targets]
+        if args.record is not None and not args.only and not any(differ):
+            note_same(args.compare, targets, args.record)
+        return int(any(differ))
     found = document()
     FILE.write_text(json.dumps(found, indent=1) + "\n")
     print(f"{FILE}: {len(found['kernels'])} variants")

@@ -86,6 +86,7 @@ def test_the_ptx_of_two_checkouts_is_compared(tmp_path: Path) -> None:
     shutil.copytree(package, tmp_path / "src" / "kleene", ignore=unbuilt)
     copied = tmp_path / "src" / "kleene" / loader.FOLDER.relative_to(package)
     program = [sys.executable, kernel_digests.__file__, "--compare", tmp_path, "--only", "bfs_scan"]
+    assert kernel_digests.loader_digest(tmp_path) == loader.digest()
 
     def compared() -> tuple[int, str]:
         made = subprocess.run(program, capture_output=True, text=True, timeout=120)
@@ -102,6 +103,7 @@ def test_the_ptx_of_two_checkouts_is_compared(tmp_path: Path) -> None:
     assert status == 1
     assert "! bfs_scan: another PTX" in said
     assert "+.global .align 4 .u32 kSerialArcs = 32;" in said
+    assert kernel_digests.loader_digest(tmp_path) != loader.digest()
 
 
 def require_clean(

@@ -22,7 +22,7 @@ from kleene_lab.harness.dense_check import best_row, require_paths, require_row
 from kleene_lab.harness.dense_inputs import CASES, PLAIN, Weights
 from kleene_lab.harness.dense_trials import resident
 from kleene_lab.harness.environment import Environment
-from kleene_lab.harness.record import Check, Line, Point, Run, Skip
+from kleene_lab.harness.record import Check, Line, Point, Run, SameKernels, Skip
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
@@ -73,6 +73,11 @@ RUN = Run(
     "0.1.0", kernel_digest(),
 )  # fmt: skip
 PASSED = Check("r1", "tests", 12, 0)
+OLD = replace(RUN, kernels="old")
+
+
+def same(old: str, new: str = RUN.kernels) -> SameKernels:
+    return SameKernels(old, new, "2026-01-03", 136, {"nvidia-cuda-nvrtc 13.4": ["sm_90"]})
 
 
 @pytest.mark.parametrize(
@@ -88,6 +93,13 @@ PASSED = Check("r1", "tests", 12, 0)
         ([replace(RUN, machine={"cores": 2}, kernels="0")], None),  # of a CPU
         # A newer run with these kernels stands beside one with others.
         ([replace(RUN, kernels="0"), replace(RUN, id="r2"), replace(PASSED, run="r2")], None),
+        # Lines say which kernels are the same.
+        ([OLD, PASSED, same("old")], None),
+        ([OLD, PASSED, same("old", "between"), same("between")], None),
+        ([OLD, PASSED, same("older")], "with other kernels"),
+        ([OLD, PASSED, same("old", "newer")], "with other kernels"),
+        ([OLD, PASSED, same("between")], "with other kernels"),
+        ([OLD, same("old")], "has no checks"),
     ],
 )
 def test_stale_records_are_reported(lines: list[Line], problem: str | None, tmp_path: Path) -> None:

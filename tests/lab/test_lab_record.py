@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lab_samples import CPU, GPU, point, record_of
 
 from kleene.errors import FormatError
-from kleene_lab.harness.record import Check, Point, Run, Skip, as_text, read, write
+from kleene_lab.harness.record import Check, Point, Run, SameKernels, Skip, as_text, read, write
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 #: Numbers that survive being rounded to the digits of a file.
@@ -45,9 +45,11 @@ skips = of(
 )  # fmt: skip
 checks = of(Check, run=st.just("r"), name=words, passed=st.integers(0), failed=st.integers(0),
             details=st.lists(words, max_size=3).map(tuple))  # fmt: skip
+sames = of(SameKernels, old=words, new=words, on=words, variants=st.integers(0),
+           ptx=st.dictionaries(words, st.lists(words, max_size=2)))  # fmt: skip
 
 
-@given(runs, st.lists(points | skips | checks, max_size=5))
+@given(runs, st.lists(points | skips | checks | sames, max_size=5))
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, run: Run, others: list[Any]
 ) -> None:
@@ -55,8 +57,8 @@ def test_what_is_written_is_read(
     write(path, [run, *others])
     record = read(path)
     assert list(record.runs.values()) == [run]
-    assert [*record.points, *record.skips, *record.checks] == sorted(
-        others, key=lambda line: (Point, Skip, Check).index(type(line))
+    assert [*record.points, *record.skips, *record.checks, *record.same] == sorted(
+        others, key=lambda line: (Point, Skip, Check, SameKernels).index(type(line))
     )
 
 

@@ -2,10 +2,11 @@
 
 A line has a ``kind``:
 
-``run``     the head of one run: where and with what it was measured. All other lines name its id.
+``run``     the head of one run: where and with what it was measured. Its other lines name its id.
 ``point``   one measured point: see `Point`.
 ``skip``    a point, or a whole experiment, that was not measured, and why.
 ``check``   a group of checks that ran, with how many passed and failed.
+``same``    two digests of kernels that compile to the same instructions; of no run.
 
 Unknown kinds and fields are ignored, and so is a last line that a crash cut off: files of a newer
 version can be read, and a run resumes where it stopped. Fields that are None or
@@ -24,7 +25,18 @@ from typing import Any, ClassVar, Self, TextIO
 
 from kleene.errors import FormatError
 
-__all__ = ["SCHEMA", "Check", "Line", "Point", "Record", "Run", "Skip", "read", "write"]
+__all__ = [
+    "SCHEMA",
+    "Check",
+    "Line",
+    "Point",
+    "Record",
+    "Run",
+    "SameKernels",
+    "Skip",
+    "read",
+    "write",
+]
 
 #: Grows when older versions would misread a field.
 SCHEMA = 1
@@ -41,7 +53,7 @@ class Run:
     began: str  # "2026-11-15T16:00:00Z"
     machine: dict[str, Any]  # see `kleene_lab.harness.machine`
     kleene: str  # version
-    kernels: str  # digest of all CUDA sources
+    kernels: str  # digest of all CUDA kernels, as the compiler is given them
     options: dict[str, Any] = field(default_factory=dict)  # of the command
     schema: int = SCHEMA
 
@@ -132,8 +144,23 @@ class Check:
     details: tuple[str, ...] = ()
 
 
-Line = Run | Point | Skip | Check
-_KINDS: dict[str, type[Line]] = {kind.kind: kind for kind in (Run, Point, Skip, Check)}
+@dataclass(frozen=True)
+class SameKernels:
+    """Two digests of the same kernels: their PTX is equal.
+
+    ``tests/cuda/kernel_digests.py --compare CHECKOUT --record FILE`` compares it and writes this.
+    """
+
+    kind: ClassVar[str] = "same"
+    old: str
+    new: str
+    on: str  # a date, "2026-11-19"
+    variants: int  # how many were compared, all of either side
+    ptx: dict[str, list[str]]  # compilers with their versions, and the targets: ["sm_90"]
+
+
+Line = Run | Point | Skip | Check | SameKernels
+_KINDS: dict[str, type[Line]] = {kind.kind: kind for kind in (Run, Point, Skip, Check, SameKernels)}
 
 
 @dataclass
@@ -144,6 +171,7 @@ class Record:
     points: list[Point] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    same: list[SameKernels] = field(default_factory=list)
 
     def add(self, line: Line) -> None:
         """Add a line."""
@@ -156,6 +184,15 @@ class Record:
                 self.skips.append(line)
             case Check():
                 self.checks.append(line)
+            case SameKernels():
+                self.same.append(line)
+
+    def kernels_like(self, digest: str) -> set[str]:
+        """Return a digest and all others that lines of the record say are of the same kernels."""
+        found = {digest}
+        for _ in self.same:  # a chain is no longer than that
+            found.update(*({s.old, s.new} for s in self.same if {s.old, s.new} & found))
+        return found
 
     def latest(self) -> Self:
         """Return a record with the latest measurement of each point on each machine.
@@ -172,7 +209,9 @@ class Record:
         measured = {(where, e, panel, series, x) for where, e, panel, series, _, x in points}
         kept = [skip for where, skip in skips.items() if where not in measured]
         checks = {(began[c.run][1], c.name): c for c in self.checks}
-        return type(self)(dict(self.runs), list(points.values()), kept, list(checks.values()))
+        return type(self)(
+            dict(self.runs), list(points.values()), kept, list(checks.values()), list(self.same)
+        )
 
 
 def place(run: Run) -> tuple[str, ...]:
