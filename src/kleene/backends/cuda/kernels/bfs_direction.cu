@@ -1,32 +1,22 @@
-// Direction-optimizing BFS with few launches for all levels (Beamer, Asanovic
-// and Patterson 2012).
+// Direction-optimizing BFS with few launches for all levels (Beamer, Asanovic and Patterson 2012).
 //
-// bfs_direction_wide runs levels with work for the whole GPU. All blocks choose
-// from the same totals how to run a level:
-//   push   the frontier is in the queue (bfs_direction_queue.cuh); its vertices
-//   visit their
-//          neighbours. Vertices with many arcs are split into ranges, which all
-//          warps share after a grid barrier;
-//   sweep  the same for a frontier that did not fit the queue: all vertices are
-//   tested for the
+// bfs_direction_wide runs levels with work for the whole GPU (bfs_direction_wide.cuh). All blocks
+// choose from the same totals how to run a level:
+//   push   the frontier is in the queue (bfs_direction.cuh); its vertices visit their neighbours.
+//          Vertices with many arcs are split into ranges, which all warps share after a grid
+//          barrier;
+//   sweep  the same for a frontier that did not fit the queue: all vertices are tested for the
 //          distance of this level;
-//   pull   every unvisited vertex looks for a visited one among the tails of
-//   its incoming arcs
-//          (bfs_direction_pull.cuh).
+//   pull   every unvisited vertex looks for a visited one among the tails of its incoming arcs.
 //
-// bfs_direction_narrow runs levels with little work, which are bound by the
-// latency of memory and of the barrier (bfs_direction_narrow.cuh). Each kernel
-// returns when the frontier suits the other.
+// bfs_direction_narrow runs levels with little work, which are bound by the latency of memory and
+// of the barrier (bfs_direction_narrow.cuh). Each kernel returns when the frontier suits the other.
 #include "bfs_direction_narrow.cuh"
-#include "bfs_direction_pull.cuh"
-#include "bfs_direction_push.cuh"
 #include "bfs_direction_wide.cuh"
 
-// ---- once per graph
-// -----------------------------------------------------------------------------
+// ---- once per graph -----------------------------------------------------------------------------
 
-// Marks the vertices without incoming arcs, which a pull skips, and counts the
-// others.
+// Marks the vertices without incoming arcs, which a pull skips, and counts the others.
 KL_KERNEL(bfs_direction_mark_unreachable, const long long* in_offsets, int n, unsigned* unreachable,
           int* reachable) {
   int count = 0;
@@ -40,8 +30,7 @@ KL_KERNEL(bfs_direction_mark_unreachable, const long long* in_offsets, int n, un
   if (kl_lane() == 0 && count != 0) atomicAdd(reachable, count);
 }
 
-// ---- once per source
-// ----------------------------------------------------------------------------
+// ---- once per source ----------------------------------------------------------------------------
 
 // Initialises bitmaps, queue and state.
 KL_KERNEL(bfs_direction_init, const DirectionParams params) {
@@ -69,8 +58,7 @@ KL_KERNEL(bfs_direction_init, const DirectionParams params) {
                    0,          params.targets - is_target};
 }
 
-// ---- levels with little work
-// --------------------------------------------------------------------
+// ---- levels with little work --------------------------------------------------------------------
 
 // Phases of a level: 1. the frontier; 2. totals and barrier.
 KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_direction_narrow, const DirectionParams params) {
@@ -115,11 +103,9 @@ KL_KERNEL_BOUNDS(kNarrowThreads, 1, bfs_direction_narrow, const DirectionParams 
   narrow_save(params, block, state, values, index);
 }
 
-// ---- levels with work for the whole GPU
-// ---------------------------------------------------------
+// ---- levels with work for the whole GPU ---------------------------------------------------------
 
-// Phases of a level: 1. choose the direction; 2. push the queue, or sweep; 3.
-// push ranges; or
+// Phases of a level: 1. choose the direction; 2. push the queue, or sweep; 3. push ranges; or
 // 2. pull; 4. totals and barrier.
 KL_KERNEL_BOUNDS(kWideThreads, 2, bfs_direction_wide, const DirectionParams params) {
   __shared__ BlockCounters block;

@@ -1,10 +1,9 @@
-// Levels of bfs_direction_narrow: few vertices, so that a level takes as long
-// as its chain of dependent accesses. There are no choices, loads that may be
-// needed are issued together, the data of the next levels is prefetched, the
-// barrier sums the arcs of the level, and distances are written one level late
-// to keep them off the chain.
+// Levels of bfs_direction_narrow: few vertices, so that a level takes as long as its chain of
+// dependent accesses. There are no choices, loads that may be needed are issued together, the data
+// of the next levels is prefetched, the barrier sums the arcs of the level, and distances are
+// written one level late to keep them off the chain.
 #pragma once
-#include "bfs_direction_queue.cuh"
+#include "bfs_direction.cuh"
 
 const int kEntryLanes = 4;       // lanes that share an entry
 const int kLargeArcs = 1 << 18;  // arcs added for a vertex too large for bfs_direction_narrow
@@ -53,8 +52,7 @@ struct NarrowLevel {
     }
   }
 
-  // kEntryLanes lanes share an entry; the distances of the previous level are written
-  // now.
+  // kEntryLanes lanes share an entry; the distances of the previous level are written now.
   __device__ __forceinline__ void process(const KlArcRange& range) {
     const int own = kl_lane() % kEntryLanes;
     if (own == 0 && range.degree > 0) {
@@ -68,8 +66,7 @@ struct NarrowLevel {
   }
 };
 
-// Where a lane begins to read a queue with as many lists as blocks: it stays in
-// one list.
+// Where a lane begins to read a queue with as many lists as blocks: it stays in one list.
 struct NarrowPlace {
   unsigned slot, list;
   int k;
@@ -82,8 +79,7 @@ __device__ __forceinline__ NarrowPlace narrow_place(unsigned lists) {
   return {slot, slot % lists, static_cast<int>(slot / lists)};
 }
 
-// Phase 1: all entries of the frontier; `own` is the place for as many lists as
-// blocks.
+// Phase 1: all entries of the frontier; `own` is the place for as many lists as blocks.
 __device__ __forceinline__ void narrow_frontier(NarrowLevel& level, const State& state,
                                                 const NarrowPlace& own) {
   const DirectionParams& params = level.params;
@@ -113,8 +109,7 @@ __device__ __forceinline__ void narrow_frontier(NarrowLevel& level, const State&
   }
 }
 
-// Phase 2: the totals of all blocks; the first thread of each takes part in the
-// barrier.
+// Phase 2: the totals of all blocks; the first thread of each takes part in the barrier.
 __device__ __forceinline__ void narrow_meet(const NarrowLevel& level, const State& state,
                                             unsigned long long* word,
                                             unsigned long long barrier_value) {

@@ -15,7 +15,7 @@
 //
 // All levels run in one cooperative launch, or a few, with one grid barrier per level, and a second
 // one if there are hubs, whose arcs are split among warps first.
-#include "bfs_multi_level.cuh"
+#include "bfs_multi.cuh"
 
 // One thread per search. All other words are zero, all other distances no_path.
 KL_KERNEL(bfs_multi_init, const MultiParams params) {

@@ -3,7 +3,7 @@
 // A vertex is its rank in the elimination order. All its upward neighbors are ancestors in the
 // elimination tree, and its descendants are the ranks just below it. The tree is cut into pieces
 // that a block works on: some whole subtrees below one piece, or the upper part of one subtree
-// (src/kleene/backends/cuda/prepared_layout.py). All ancestors of the vertices of a piece are in
+// (src/kleene/backends/cuda/prepared/layout.py). All ancestors of the vertices of a piece are in
 // that piece, in its parent, in the parent of that, and so on. Within a piece, vertices are grouped
 // by levels, from the top.
 //

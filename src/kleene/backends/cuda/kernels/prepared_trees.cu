@@ -1,8 +1,8 @@
 // Shortest-path trees and matrices of a prepared graph, for batches of sources.
 //
 //   prepared_mark, prepared_select    for a matrix: the ancestors of its targets, level by level
-//   prepared_climb                    from each source to its ancestors (prepared_climb.cuh)
-//   prepared_sweep                    from the roots to all wanted vertices (prepared_sweep.cuh)
+//   prepared_climb                    from each source to its ancestors
+//   prepared_sweep                    from the roots to all wanted vertices
 //   prepared_sweep_paths              the same, with predecessors
 //   prepared_write, ...               rows of the answer, by vertex of the graph
 //
@@ -14,8 +14,7 @@
 //
 // D. Delling, A. Goldberg, A. Nowatzyk, R. Werneck, "PHAST: Hardware-accelerated shortest path
 // trees", 2013; J. Dibbelt, B. Strasser, D. Wagner, "Customizable Contraction Hierarchies", 2016.
-#include "prepared_climb.cuh"
-#include "prepared_sweep.cuh"
+#include "prepared_trees.cuh"
 
 // ---- which vertices a matrix needs --------------------------------------------------------------
 

@@ -23,7 +23,7 @@
 // u be the predecessor of v. If the distance of u is not smaller than that of v, both are equal and
 // final, and u had its distance before v; so along predecessors the distances decrease, or the
 // times at which they were set.
-#include "sssp_batched_round.cuh"
+#include "sssp_batched.cuh"
 
 namespace {
 

@@ -29,7 +29,7 @@
 //
 // A. Davidson et al., "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 // U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
-#include "sssp_near_far_relax.cuh"
+#include "sssp_near_far_wide.cuh"
 
 namespace {
 

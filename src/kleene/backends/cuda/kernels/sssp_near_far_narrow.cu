@@ -19,7 +19,7 @@
 //       3. raise_threshold, scan_far, sweep_spilled  otherwise
 //       4. end_hop                 grid barrier; near vertices are in the queue of the next hop
 //     5. finish                    the state for the next launch
-#include "sssp_near_far_narrow_relax.cuh"
+#include "sssp_near_far_narrow.cuh"
 
 namespace {
 
