@@ -16,7 +16,7 @@ from kleene.backends.cuda.closure.tiled import is_nonnegative
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.backends.cuda.tuning import closure as tuning
 
-#: Words of one column and of several, of 4 and of 8 bytes; see kernels/closure_semiring.cuh.
+#: Words of one column and of several, of 4 and 8 bytes; see kernels/closure/closure_semiring.cuh.
 KINDS = [
     ("min_plus", "float32"),
     ("min_plus", "float64"),

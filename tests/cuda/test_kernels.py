@@ -92,7 +92,7 @@ def test_the_ptx_of_two_checkouts_is_compared(tmp_path: Path) -> None:
         made = subprocess.run(program, capture_output=True, text=True, timeout=120)
         return made.returncode, made.stdout + made.stderr
 
-    kernel, tuning = copied / "bfs_scan.cu", copied / "tuning" / "bfs.cuh"
+    kernel, tuning = copied / "classic" / "bfs_scan.cu", copied / "tuning" / "bfs.cuh"
     kernel.write_text("\n\n// moved\n" + kernel.read_text())
     status, said = compared()
     assert (status, "1 variants in both, 1 of the same source; 0 differ" in said) == (0, True), said

@@ -1,4 +1,4 @@
-"""Products of matrices on a GPU, by the tiles of dense closures: ``kernels/closure_tiled.cu``.
+"""Matrix products on a GPU, by the tiles of dense closures: ``kernels/closure/closure_tiled.cu``.
 
 A closure relaxes its matrix through the product of some of its columns and rows. Here the columns
 are the left factor, transposed, the rows the right one, and the matrix starts as "no path". With

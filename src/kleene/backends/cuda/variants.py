@@ -29,7 +29,7 @@ def _rows(**values: Iterable[str | int]) -> tuple[Variant, ...]:
 
 _TYPES = ("float", "double", "int", "long long")
 
-#: Number formats of the tiled closure: see ``kernels/closure_semiring.cuh``.
+#: Number formats of the tiled closure: see ``kernels/closure/closure_semiring.cuh``.
 _NUMBERS = (
     "KL_MIN_PLUS_LENGTH", "KL_MIN_PLUS_FLOAT", "KL_MIN_PLUS_DOUBLE", "KL_MIN_PLUS_INT",
     "KL_MIN_PLUS_LONG", "KL_MAX_MIN_INT", "KL_MAX_MIN_LONG", "KL_MAX_TIMES_FLOAT",
@@ -37,7 +37,7 @@ _NUMBERS = (
 )  # fmt: skip
 _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns per word; no predecessors
 
-#: Path algebras of prepared graphs: see ``kernels/prepared_algebra.cuh``.
+#: Path algebras of prepared graphs: see ``kernels/prepared/prepared_algebra.cuh``.
 _PATH_ALGEBRAS = (
     *_rows(KL_SEMIRING=("KL_MIN_PLUS",), KL_TYPE=_TYPES),
     *_rows(KL_SEMIRING=("KL_MAX_MIN",), KL_TYPE=(*_TYPES, "unsigned char")),

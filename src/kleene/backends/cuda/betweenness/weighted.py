@@ -1,6 +1,7 @@
 """Betweenness with weights on a GPU: distances by ``sssp/batched``, then paths along tight arcs.
 
-The kernels are in ``kernels/betweenness_tight.cu`` and ``kernels/betweenness_rounds.cu``.
+The kernels are in ``kernels/betweenness/betweenness_tight.cu`` and
+``kernels/betweenness/betweenness_rounds.cu``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Direction-optimizing BFS (Beamer et al. 2012) with a few launches for all levels.
 
-The kernels are in ``kernels/bfs_direction.cu``. Large levels are bound by memory traffic: a pulled
-level reads a bit and two offsets per unvisited vertex and 32 bytes per arc visited, and writes 4
-bytes per vertex found. Small levels are bound by
-latency, of memory and of the grid barrier: ``bfs_direction_narrow`` runs those. The host only
-switches between the two kernels.
+The kernels are in ``kernels/bfs/bfs_direction.cu``. Large levels are bound by memory traffic: a
+pulled level reads a bit and two offsets per unvisited vertex and 32 bytes per arc visited, and
+writes 4 bytes per vertex found. Small levels are bound by latency, of memory and of the grid
+barrier: ``bfs_direction_narrow`` runs those. The host only switches between the two kernels.
 """
 
 from __future__ import annotations

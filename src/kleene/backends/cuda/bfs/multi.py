@@ -1,4 +1,4 @@
-"""Multi-source BFS on a GPU, one bit per search; kernels in ``kernels/bfs_multi.cu``.
+"""Multi-source BFS on a GPU, one bit per search; kernels in ``kernels/bfs/bfs_multi.cu``.
 
 Cost, for all pairs of 44,000 vertices and 1 M arcs with 1024 searches a batch: a level reads a row
 of 128 bytes per arc, 128 MB, out of 5.6 MB in the L2 cache; 43 batches of about six levels read 33

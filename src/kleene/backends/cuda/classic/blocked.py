@@ -309,8 +309,8 @@ def blocked_multi(task: Task, *, block: int = 0, across: int = 0, down: int = 0)
 # ---- What all versions of blocked Floyd-Warshall share ------------------------------------------
 # A matrix on the device, split into blocks.
 #
-# The phases for one block are in ``kernels/apsp_blocked.cuh``; here are their launches, the layout
-# of blocks in shared memory, and the copies of the matrix.
+# The phases for one block are in ``kernels/classic/apsp_blocked.cuh``; here are their launches, the
+# layout of blocks in shared memory, and the copies of the matrix.
 
 
 def bank_conflict(side: int, itemsize: int = 4) -> bool:

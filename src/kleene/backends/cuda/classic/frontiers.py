@@ -1,4 +1,4 @@
-"""BFS on a GPU with frontier queues; kernels in ``kernels/bfs_frontiers.cu``."""
+"""BFS on a GPU with frontier queues; kernels in ``kernels/classic/bfs_frontiers.cu``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lattice-linear predicate detection for shortest paths; kernels in ``kernels/sssp_llp.cu``."""
+"""Lattice-linear predicate detection for shortest paths; see ``kernels/classic/sssp_llp.cu``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All pairs on a GPU by min-plus matrix products; kernels in ``kernels/apsp_products.cu``.
+"""All pairs on a GPU by min-plus matrix products; kernels in ``kernels/classic/apsp_products.cu``.
 
 ``min_plus`` squares the matrix until paths of any number of arcs are in it (Cormen et al. 2009,
 section 25.1; on a GPU Padamata and Raveendran 2013). R-Kleene closes a matrix by closing its two
@@ -201,7 +201,7 @@ def interleave(i: int, j: int) -> int:
 # ---- What products of a matrix and its parts share ----------------------------------------------
 # The matrix on the device, and the launches.
 #
-# The kernels are in ``kernels/apsp_products.cu``.
+# The kernels are in ``kernels/classic/apsp_products.cu``.
 
 _TILE = constant("apsp_products", "kTile")
 _THREADS = (constant("apsp_products", "kThreads"),) * 2

@@ -1,4 +1,4 @@
-"""BFS on a GPU with prefix sums as write positions; kernels in ``kernels/bfs_scan.cu``."""
+"""BFS on a GPU with prefix sums as write positions; kernels in ``kernels/classic/bfs_scan.cu``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Topology-driven BFS on a GPU: each level sweeps all arcs or all vertices in one launch.
 
-The kernels are in ``kernels/bfs_sweeps.cu``.
+The kernels are in ``kernels/classic/bfs_sweeps.cu``.
 """
 
 from __future__ import annotations

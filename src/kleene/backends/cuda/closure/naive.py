@@ -1,4 +1,4 @@
-"""Floyd-Warshall on a GPU, one launch per inner vertex; kernels in ``kernels/apsp_naive.cu``."""
+"""Floyd-Warshall on a GPU, one launch per inner vertex; see ``kernels/closure/apsp_naive.cu``."""
 
 from __future__ import annotations
 

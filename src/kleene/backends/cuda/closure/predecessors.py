@@ -1,6 +1,6 @@
 """Predecessors from a matrix of shortest distances.
 
-The kernels are in ``kernels/closure_predecessors.cu``, with the argument why it is right.
+The kernels are in ``kernels/closure/closure_predecessors.cu``, with the argument why it is right.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ on the device during the round. A round
    now all rows of the panel are closed over all of its vertices;
 2. streams every other band through the device and relaxes it through the panel.
 
-This is the order of ``kernels/closure_tiled.cu`` with blocks as large as the panel. A word copied
-in and out is used once per vertex of the panel, so a larger panel means fewer copies: with a few
-thousand rows the copies take less time than the computation and overlap with it.
+This is the order of ``kernels/closure/closure_tiled.cu`` with blocks as large as the panel. A word
+copied in and out is used once per vertex of the panel, so a larger panel means fewer copies: with a
+few thousand rows the copies take less time than the computation and overlap with it.
 
 Bands are whole rows, so a band brings its own columns of the panel's vertices, as they were before
 the round. Copies in, computation and copies out overlap, each on streams of its own; host threads

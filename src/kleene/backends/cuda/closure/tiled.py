@@ -1,9 +1,9 @@
 """All pairs and closures of dense matrices on a GPU: tiled elimination.
 
-The kernels are in ``kernels/closure_tiled.cu``. A round eliminates some blocks of vertices, on two
-streams. The urgent one computes the tiles that the next round starts with, then prepares that round
-(its columns, diagonal blocks and rows). The other computes the rest, almost all of the work, and
-waits only for that preparation.
+The kernels are in ``kernels/closure/closure_tiled.cu``. A round eliminates some blocks of vertices,
+on two streams. The urgent one computes the tiles that the next round starts with, then prepares
+that round (its columns, diagonal blocks and rows). The other computes the rest, almost all of the
+work, and waits only for that preparation.
 
 Predecessors of shortest paths are recovered from the distances where that is possible: see
 ``closure/predecessors``. Otherwise they are computed along, which takes about twice as long.

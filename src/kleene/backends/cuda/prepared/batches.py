@@ -1,4 +1,4 @@
-"""Batches of climbs and sweeps on a device; kernels in ``kernels/prepared_trees.cu``."""
+"""Batches of climbs and sweeps on a device; kernels in ``kernels/prepared/prepared_trees.cu``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New weights for a prepared graph on a GPU; kernels in ``kernels/prepared_customize.cu``.
+"""New weights for a prepared graph on a GPU; kernels in ``kernels/prepared/prepared_customize.cu``.
 
 Cost on highways (2.4 M pairs, 14.3 M triangles): the longest chain of pieces, from a leaf to the
 root of the elimination tree, has 318 vertices with some thousand triangles each, relaxed by one

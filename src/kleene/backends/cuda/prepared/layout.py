@@ -33,7 +33,7 @@ __all__ = [
 
 HostArray = NDArray[Any]
 
-_VERTEX = struct_type("prepared.cuh", "PreparedVertex").dtype
+_VERTEX = struct_type("prepared/prepared.cuh", "PreparedVertex").dtype
 
 
 class Layout(NamedTuple):

@@ -1,4 +1,4 @@
-"""Shortest paths from batches of sources on a GPU; kernels in ``kernels/sssp_batched.cu``.
+"""Shortest paths from batches of sources on a GPU; kernels in ``kernels/sssp/sssp_batched.cu``.
 
 Cost: each neighbour of a vertex that fires reads its row of 512 bytes, the distances from 128
 sources (64 with 8-byte values). On random graphs each row is read 8 to 14 times in all, on road

@@ -1,4 +1,4 @@
-"""Bellman-Ford on a GPU, with negative cycles; kernels in ``kernels/sssp_bellman_ford.cu``."""
+"""Bellman-Ford on a GPU, with negative cycles; kernels in ``kernels/sssp/sssp_bellman_ford.cu``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Near-far search (Davidson et al. 2014), one source per launch.
 
-Two engines. ``kernels/sssp_near_far_narrow.cu`` is for road networks and grids, where latency
-decides. The other, in ``kernels/sssp_near_far.cu``, is for wide frontiers, where memory traffic
-decides: 8 bytes per relaxed arc and a 32-byte sector for the distance of its head.
+Two engines. ``kernels/sssp/sssp_near_far_narrow.cu`` is for road networks and grids, where latency
+decides. The other, in ``kernels/sssp/sssp_near_far.cu``, is for wide frontiers, where memory
+traffic decides: 8 bytes per relaxed arc and a 32-byte sector for the distance of its head.
 
 The counters of a search are in ``counts`` of its object, and in the log of this module at DEBUG.
 """
@@ -239,8 +239,8 @@ class NearFarBuffers:
 
 
 # ---- The near-far search for small frontiers and long paths: road networks and grids ------------
-# The kernels are in ``kernels/sssp_near_far_narrow.cu``. A path has thousands of hops there, and
-# the time of a hop decides: a grid barrier and a chain of dependent memory accesses, some 3 us.
+# The kernels are in ``kernels/sssp/sssp_near_far_narrow.cu``. A path has thousands of hops there,
+# and the time of a hop decides: a grid barrier and a chain of dependent memory accesses, some 3 us.
 
 _NARROW_FILE = "sssp_near_far_narrow"
 _INIT_THREADS = 256

@@ -1,6 +1,6 @@
 """Predecessors from the final distances of a search.
 
-The kernels, and why the result is a tree, are in ``kernels/sssp_predecessors.cu``.
+The kernels, and why the result is a tree, are in ``kernels/sssp/sssp_predecessors.cu``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 // Tuning of the dense closure: constants of its kernels, and where each was measured.
 #pragma once
 
-#include "closure_semiring.cuh"
+#include "closure/closure_semiring.cuh"
 
 // ---- closure_tiled ------------------------------------------------------------------------------
 
