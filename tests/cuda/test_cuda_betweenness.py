@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import kleene as kl
 from kleene.backends.cpu.betweenness import dijkstra
 from kleene.backends.cpu.betweenness import lanes as cpu_lanes
-from kleene.backends.cuda.betweenness.hops import hops as betweenness
-from kleene.backends.cuda.betweenness.hops import lanes, weighted
+from kleene.backends.cuda.betweenness import hops as betweenness
+from kleene.backends.cuda.betweenness import weighted
+from kleene.backends.cuda.betweenness.hops import lanes
 from kleene.backends.cuda.betweenness.weighted import batched
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.sssp.batched import BatchedDistances

@@ -62,7 +62,7 @@ def test_no_gpu_runs_kernels_that_none_has_run() -> None:
 
 
 def test_a_gpu_says_that_betweenness_runs_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [replace(row, unrecorded=row.device == "cuda") for row in measures.ROWS]
+    rows = [replace(row, unrecorded=row.device == "cuda") for row in measures.BETWEENNESS]
     offered = registry._everywhere(tuple(rows))
     monkeypatch.setattr(registry, "_ROWS", offered)
     monkeypatch.setattr(registry, "_ROW_OF", {(r.problem, r.name, r.device): r for r in offered})

@@ -181,6 +181,8 @@ class Hint:
         self._name = name
 
     def __get__(self, thing: object, owner: type) -> object:
+        if thing is None:  # programs look at what classes have
+            return self
         message = f"{owner.__name__!r} object has no attribute {self._name!r}; use {self._use}"
         raise AttributeError(message, name=self._name, obj=thing)
 
