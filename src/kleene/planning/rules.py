@@ -71,7 +71,7 @@ def _few_in_a_level(facts: Facts, ask: Ask) -> bool:
     return facts.n + facts.m < _THIN and facts.m < _THIN_DEGREE * facts.n
 
 
-#: Sources from which on searches go together in vector lanes, even on the smallest graphs.
+#: From this many sources, searches share vector lanes, even on the smallest graphs.
 _TOGETHER = 32
 
 
@@ -252,7 +252,7 @@ def choose_method(facts: Facts, ask: Ask, device: str) -> tuple[Method, str]:
         )
     if not row.negative and facts.min_weight < 0:
         raise RequestError(
-            f"method {row.name!r} needs weights that are not negative, and the smallest is "
+            f"method {row.name!r} needs non-negative weights, and the smallest is "
             f"{facts.min_weight:g}",
             option="method",
             advice=["leave the method to 'auto'"],
