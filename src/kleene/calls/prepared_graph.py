@@ -710,8 +710,8 @@ def _by_number(graph: Graph, weights: Any) -> Graph:
     if given == rows and not (given == (graph.m,) and _are_in_order(graph)):
         if given == (graph.m,):
             raise GraphError(
-                f"there are {graph.m:,} arcs, and as many rows of their table, in another order: say "
-                "which order the weights are in, rows=array or arcs=array"
+                f"there are {graph.m:,} arcs, and as many rows of their table, in another order: "
+                "say which order the weights are in, rows=array or arcs=array"
             )
         return graph.reweight(rows=weights)
     return _by_arc(graph, weights)
