@@ -101,7 +101,7 @@ def plan_rounds(
     if fits:
         reason = "rounds: it takes long, and a call that was ended goes on where it was"
     if begun:
-        reason = "rounds: they were begun"
+        reason = "rounds: the store was begun in rounds"
     bands = 12 * min(split.band, memory // (16 * row)) * row  # on their way, and of the answer
     return Rounds(
         count,

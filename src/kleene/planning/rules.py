@@ -219,11 +219,11 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("weak_components", "cpu"): (Rule("afforest", _ALWAYS, "the only method"),),
     ("betweenness", "cpu"): (
         Rule("lanes", _unweighted, "many sources share a search by hops"),
-        Rule("dijkstra", _ALWAYS, "adds any weights"),
+        Rule("dijkstra", _ALWAYS, "supports weights"),
     ),
     ("betweenness", "cuda"): (
         Rule("lanes", _unweighted, "sources share each row of a vertex by hops"),
-        Rule("batched", _ALWAYS, "adds any weights"),
+        Rule("batched", _ALWAYS, "supports weights"),
     ),
     ("betweenness", "reference"): (Rule("brandes", _ALWAYS, "the only method"),),
     ("strong_components", "cpu"): (Rule("forward_backward", _ALWAYS, "the only method"),),
