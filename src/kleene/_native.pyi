@@ -884,7 +884,7 @@ class PairArcs:
         """A vertex with an arc to itself, or -1."""
     @property
     def unknown(self) -> int:
-        """An arc between vertices that are no pair, or -1."""
+        """An arc between vertices that are not a pair, or -1."""
 
 def prepared_find_supernodes(
     offsets: NDArray[np.int64], heads: NDArray[np.int32], parents: NDArray[np.int32]

@@ -151,11 +151,11 @@ def _message(error: KleeneError, problem: Text, advice: Sequence[Text]) -> Text:
 
 
 class GraphError(KleeneError, ValueError):
-    """The data given cannot be a graph, or this graph does not admit what was asked."""
+    """The input is not a valid graph, or the graph does not support the call."""
 
 
 class PathOverflowError(GraphError, OverflowError):
-    """Path lengths may exceed what is safe in the widest type there is; nothing was computed."""
+    """Path lengths may exceed the safe range of the widest type; nothing was computed."""
 
 
 class FormatError(KleeneError, ValueError):
@@ -196,7 +196,7 @@ class ClusterError(KleeneError, RuntimeError):
 
 
 class DeviceError(KleeneError, RuntimeError):
-    """The device asked for is not there or cannot do what was asked."""
+    """The requested device is not available, or cannot do what was requested."""
 
 
 class KernelError(DeviceError):
@@ -204,7 +204,7 @@ class KernelError(DeviceError):
 
 
 class MemoryBudgetError(KleeneError, MemoryError):
-    """The answer would not fit in memory, or the system gave no more; nothing of it is kept.
+    """The answer does not fit in memory, or an allocation failed; nothing of it is kept.
 
     Its advice is what makes it fit, such as ``("predecessors", "predecessors=False")``.
 
@@ -244,7 +244,7 @@ def in_words_of(
 
 
 class StorageError(KleeneError, OSError):
-    """A file could not be written: the disk is full, say. Nothing is left under its name."""
+    """A file could not be written, such as on a full disk; nothing is left under its name."""
 
     def __init__(self, *args: Any) -> None:
         OSError.__init__(self, *args)
@@ -259,7 +259,7 @@ class StoreError(KleeneError, ValueError):
 
 
 class GraphWarning(UserWarning):
-    """The input can be read in two ways; the message says which was taken, and names the other."""
+    """The input can be read in two ways; the message says which was chosen, and names the other."""
 
 
 class VerificationError(KleeneError, AssertionError):

@@ -161,7 +161,7 @@ def test_wrong_arguments() -> None:
         kl.components(g, "week")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="kind must be"):
         kl.components(g, ["weak"])  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="threads must be a whole number"):
+    with pytest.raises(RequestError, match="threads must be an integer"):
         kl.components(g, threads=0)
     with pytest.raises(GraphError, match=r"expected a kleene\.Graph"):
         kl.components([[0, 1]])  # type: ignore[arg-type]

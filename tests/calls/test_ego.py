@@ -93,7 +93,7 @@ def test_labels_positions_and_rows_stay() -> None:
     ("how", "message"),
     [
         ({"vertex": 99}, "99"),
-        ({"radius": -1}, "radius must be a number from 0 on"),
+        ({"radius": -1}, "radius must be a non-negative number"),
         ({"radius": math.nan}, "radius must be"),
         ({"radius": None}, "radius must be"),
         ({"radius": True}, "radius must be"),

@@ -288,7 +288,7 @@ def test_the_longest_side_can_be_chosen() -> None:
 
 def test_what_is_refused() -> None:
     bare = kl.generate.grid(3, 3)
-    with pytest.raises(kl.GraphError, match=r"positions with graph\.with_positions"):
+    with pytest.raises(kl.GraphError, match=r"add them with graph\.with_positions"):
         kl.isochrones(bare, 0, 1)
     g = grid(3)
     for limits in (-1, math.nan, math.inf, "x", [1, None], True, [10**400]):

@@ -137,8 +137,8 @@ def test_bins_that_are_none(bins: Any) -> None:
 @pytest.mark.parametrize(
     ("bins", "says"),
     [
-        (2.0, "bins must be a whole number, or at least two edges"),
-        (0, "bins must be a whole number from 1 on"),
+        (2.0, "bins must be an integer, or at least two edges"),
+        (0, "bins must be a positive integer"),
         ([0, 10**30], "edges that do not fit in int64; pass them as floats"),
         (np.array([3, 2], np.uint8), "edges in ascending order"),
         (10**30, "bins needs"),

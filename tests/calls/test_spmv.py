@@ -151,7 +151,7 @@ def test_the_largest_weight_in_every_form(semiring: str) -> None:
     narrow, wide = np.array([-2, 1, 1], np.int32), np.array([-2, 1, 1], np.int64)
     for form in FORMS:
         if form == "dense" and semiring != "boolean":
-            with pytest.raises(kl.RequestError, match=f"no entry for an arc of weight {largest}"):
+            with pytest.raises(kl.RequestError, match=f"cannot store an arc of weight {largest}"):
                 kl.spmv(g, narrow, semiring, form=form)
         else:
             y = kl.spmv(g, narrow, semiring, form=form)
@@ -208,9 +208,9 @@ def test_one_step_of_a_search() -> None:
     [
         ({"semiring": "tropical"}, "did you mean 'min_plus'? There are 'plus_times', 'min_plus'"),
         ({"form": "dok"}, "no form 'dok'; there are 'csr'"),
-        ({"x": [1, 2]}, "x has shape (2,), and the graph 9 vertices"),
+        ({"x": [1, 2]}, "x has shape (2,), but the graph has 9 vertices"),
         ({"device": "tpu"}, "no device 'tpu'; there are 'auto', 'cpu', 'cuda', 'emulated'"),
-        ({"threads": 0}, "threads must be a whole number from 1"),
+        ({"threads": 0}, "threads must be an integer from 1"),
         ({"x": ["a"] * 9}, "x "),
     ],
 )

@@ -399,6 +399,6 @@ def test_what_zeros_of_a_matrix_mean(tmp_path: Path) -> None:
     np.save(file, np.eye(3, k=1))
     refused = kleene("info", file)
     assert refused.exit_code == 3
-    assert "pass --null-value 0 if a zero is no arc" in refused.stderr
-    assert "or --null-value inf if it is an arc" in refused.stderr
+    assert "pass --null-value 0 if zeros mean 'no arc'" in refused.stderr
+    assert "or --null-value inf if they are arcs" in refused.stderr
     assert [document("info", file, "--null-value", null)["arcs"] for null in (0, "inf")] == [2, 6]

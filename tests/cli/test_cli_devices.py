@@ -41,7 +41,7 @@ def test_devices(graph: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("0,7", "no device 'emulated:7' that can be used"),
+        ("0,7", "device 'emulated:7' cannot be used"),
         ("0,0", "devices names 'emulated:0' twice"),
         ("", "devices has ''"),
         ("x", "devices has 'x'"),

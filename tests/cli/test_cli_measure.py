@@ -223,7 +223,10 @@ def test_a_prepared_graph(grid: Path, tmp_path: Path) -> None:
         (["closeness", "--edges"], "closeness has no --edges"),
         (["closeness", "--raw"], "closeness has no --raw"),
         (["closeness", "--normalized"], "closeness has no --normalized"),
-        (["betweenness", "--confidence", "0.8"], "--confidence is the probability of --error"),
+        (
+            ["betweenness", "--confidence", "0.8"],
+            "--confidence is the probability that --error holds",
+        ),
         (["betweenness", "--reverse"], "betweenness has no --reverse"),
         (["diameter", "--sample", "3", "--raw"], "diameter has no --raw and no --samples"),
         (["diameter", "--out", "d.csv"], "diameter is one number: there is no table for --out"),

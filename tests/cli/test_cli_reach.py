@@ -241,7 +241,7 @@ def test_turns(towns: Path, tmp_path: Path) -> None:
     ("code", "message", "content", "options"),
     [
         (3, "turns.csv:2: no vertex 'zoe'", "from,via,to\nann,bob,zoe\n", ()),
-        (3, "is no turn in the graph", "from,via,to\nann,dee,cy\n", ()),
+        (3, "is not a turn in the graph", "from,via,to\nann,dee,cy\n", ()),
         (0, "", "from,via,to\nann,dee,cy\n", ("--missing", "ignore")),
         (3, "turns.csv:1: found 2 column(s)", "ann,bob\n", ()),
         (3, "turns.csv:2: could not convert", "from,via,to,delay\nann,bob,cy,long\n", ()),

@@ -138,8 +138,8 @@ def test_mistakes_at_the_command_line(graph_file: Path, path: Path) -> None:
     for said, *arguments in (
         ("--resume continues a file: name it by --out", "apsp", graph_file, "--resume"),
         ("--resume is for .zarr and .npy", "apsp", graph_file, "--resume", "-o", "d.csv"),
-        ("is no store", "store", "info", path),
-        ("is no store", "store", "verify", path),
+        ("is not a store", "store", "info", path),
+        ("is not a store", "store", "verify", path),
         ("add --graph FILE", "store", "verify", path, "--sample", "3"),
     ):
         done = kleene(*arguments)
@@ -156,7 +156,7 @@ def test_mistakes_at_the_command_line(graph_file: Path, path: Path) -> None:
     block.write_bytes(whole)
     done = kleene("store", "verify", path)
     assert done.exit_code != 0
-    assert "not those that were written" in done.output or "cannot be read" in done.output
+    assert "differ from those written" in done.output or "cannot be read" in done.output
 
 
 def test_info_says_when_the_files_are_gone(graph_file: Path, path: Path) -> None:
@@ -167,7 +167,7 @@ def test_info_says_when_the_files_are_gone(graph_file: Path, path: Path) -> None
         path.rename(path.with_name("moved"))
     done = kleene("store", "info", path)
     assert done.exit_code != 0
-    assert "is gone" in done.output or "is another file" in done.output
+    assert "is missing" in done.output or "was replaced by another file" in done.output
 
 
 def test_messages_name_the_option_that_was_given(

@@ -263,7 +263,7 @@ def test_errors_of_dask_are_cluster_errors(
     with pytest.raises(kl.ClusterError, match=re.escape(str(error))) as raised:
         call(on=client)
     assert raised.value.__cause__ is error
-    assert "the same call resumes it" in str(raised.value)
+    assert "the same call resumes" in str(raised.value)
 
 
 def test_a_cluster_that_goes_while_it_is_cleaned_up(

@@ -342,7 +342,7 @@ def test_one_error_names_worker_and_run(
 
 def test_a_lost_scheduler_is_one_error(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "compute_run", lambda *_: ValueError("cancelled"))
-    with pytest.raises(kl.ClusterError, match=r"test rows .*: the scheduler is gone.* resumes"):
+    with pytest.raises(kl.ClusterError, match=r"test rows .*: the scheduler is lost.* resumes"):
         fake()
 
 

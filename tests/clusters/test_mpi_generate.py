@@ -64,7 +64,7 @@ def test_what_cannot_be_drawn_in_parts() -> None:
         return str(raised.value)
 
     for options, words in (
-        ({"weights": lambda rng, count: rng.random(count)}, "no rank has it"),
+        ({"weights": lambda rng, count: rng.random(count)}, "no rank has the whole graph"),
         ({"a": 2}, "a must be from 0 to 1"),
         ({"seed": -1}, "seed must be"),
     ):

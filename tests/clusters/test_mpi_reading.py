@@ -266,7 +266,7 @@ def test_what_has_no_parts(tmp_path: Path) -> None:
         (dimacs, {}, "kleene convert"),
         (tmp_path / "c.npz", {}, "kleene convert"),
         (tmp_path, {}, "directory"),
-        (Path("-"), {}, "give its name"),
+        (Path("-"), {}, "pass its name"),
         (good, {"directed": "oneway"}, "True or False"),
         (good, {"names": True}, "in parts does not take names"),
         (good, {"through": True}, "does not take through; it takes"),
@@ -349,7 +349,7 @@ def test_any_text_is_read_as_by_one_process(
         )
     if isinstance(whole, kl.Graph):
         assert_same_graph(parts, whole)
-    elif "names of vertices" not in parts[0][1]:
+    elif "vertex names" not in parts[0][1]:
         assert parts == [whole] * ranks
 
 

@@ -185,7 +185,7 @@ def test_negative_weights_are_proved_by_one_process() -> None:
     by_hops, by_lengths = bfs(graph, 0), sssp(graph, 0)
     graph.weights = -PATH.weights
     assert verify(by_hops).rows == 1
-    with pytest.raises(kl.RequestError, match="proved by one process"):
+    with pytest.raises(kl.RequestError, match="verify them in one process"):
         verify(by_lengths)
 
 

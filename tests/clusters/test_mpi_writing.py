@@ -149,7 +149,7 @@ def test_a_file_without_a_ledger_is_not_replaced(sample: Path, tmp_path: Path) -
     out.write_bytes(b"old")
     (said,) = set(run_ranks(3, search_and_write(sample, out)))
     assert said[0] is kl.StoreError
-    assert "is there already, without a ledger" in said[1]
+    assert "already exists, but no ledger" in said[1]
     assert [path.name for path in tmp_path.iterdir() if path.suffix != sample.suffix] == ["d.npy"]
     assert out.read_bytes() == b"old"
 
@@ -198,7 +198,7 @@ def test_a_finished_search_is_found(sample: Path, tmp_path: Path) -> None:
         return str(raised.value)
 
     (message,) = set(run_ranks(3, refuse))
-    assert "not those that were written; remove the store" in message
+    assert "differ from those written; remove the store" in message
 
 
 def test_a_store_is_opened_before_the_search(sample: Path, tmp_path: Path) -> None:

@@ -169,8 +169,8 @@ def test_options_are_checked() -> None:
     for method, options, words in (
         ("blocked_2_0", {"side": 4}, "has no option 'side'; it takes 'block'"),
         ("naive", {"block": 4}, "it has none"),
-        ("blocked_2_0", {"block": 0}, "from 1 on"),
-        ("blocked_2_0", {"block": 2.5}, "from 1 on"),
+        ("blocked_2_0", {"block": 0}, "positive integer"),
+        ("blocked_2_0", {"block": 2.5}, "positive integer"),
         ("blocked_2_0", 4, "must be a mapping"),
         ("blocked_multi", {"across": 3}, "1, 2, 4 or 8"),
     ):

@@ -213,7 +213,7 @@ def test_tables_of_arrow_and_of_polars() -> None:
         kl.sssp(path_graph(), pairs=pairs)
     assert kl.sssp(path_graph(), pairs=pairs.slice(0, 1)).distances.tolist() == [1]
     places = pa.table({"x": chunked([1.0, 2.0, 3.0, None]), "y": [0.0] * 4})
-    with pytest.raises(kl.GraphError, match=r"the position of a vertex is \(nan, 0"):
+    with pytest.raises(kl.GraphError, match=r"that of vertex 3 is \(nan, 0"):
         path_graph().with_positions(places)
     demand = pa.table({"origin": chunked([0, None]), "destination": [1, 2]})
     with pytest.raises(kl.GraphError, match="no vertex nan"):
@@ -414,7 +414,7 @@ def test_a_vertex_as_an_array_without_axes(kind: Any) -> None:
         assert kl.nearest(graph, vertex).distances[graph.index(7)] == 0
         assert kl.path_counts(graph, vertex)[9] == 1
         assert kl.ego(graph, vertex, 1).n == 2
-    with pytest.raises(kl.RequestError, match=r"several sources go by keyword"):
+    with pytest.raises(kl.RequestError, match=r"pass several sources by keyword"):
         kl.sssp(g, kind([7, 8]))
     with pytest.raises(kl.GraphError, match="no vertex"):
         kl.sssp(named, kind(6))

@@ -78,7 +78,7 @@ def test_other_weights():
         (lambda: generate.uniform(4, 1, density=0.5), "either m or density"),
         (lambda: generate.uniform(4, density=25), "for 25 % pass 0.25"),
         (lambda: generate.uniform(4, 1, seed=-1), "seed must be from 0 to"),
-        (lambda: generate.uniform(4, 1, threads=0), "threads must be a whole number from 1"),
+        (lambda: generate.uniform(4, 1, threads=0), "threads must be an integer from 1"),
         (lambda: generate.dense(4, float("nan")), "density must be from 0 to 1"),
         (lambda: generate.rmat(99), "scale must be from 0 to 40"),
         (lambda: generate.rmat(4, a=0.6, b=0.3, c=0.2), "a \\+ b \\+ c must be at most 1"),

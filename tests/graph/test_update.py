@@ -225,7 +225,7 @@ def test_what_is_refused() -> None:
                 graph.update({("a", "b"): 1, ("b", "a"): other})
         assert graph.update({("a", "b"): 2, ("b", "a"): 2}).weights.tolist() == [2, 2]
     refused: list[tuple[Any, Any, str]] = [
-        ({("a", "b"): 7}, None, r"2 rows of the table lead from 'a' to 'b': 0, 1; say whose"),
+        ({("a", "b"): 7}, None, r"2 rows of the table lead from 'a' to 'b': 0, 1; say which"),
         ({("a", "q"): 1}, None, "no vertex 'q'"),
         ({("a", "a"): 1}, None, "no arc from 'a' to 'a'$"),
         ({"a": 1}, None, "the keys of update must be pairs"),
@@ -233,8 +233,8 @@ def test_what_is_refused() -> None:
         ({("b", "c"): float("nan")}, None, r"the new weight of \('b', 'c'\) is nan"),
         ({("b", "c"): [1, 2]}, None, "must be one number"),
         ([("a", "b", 1)], None, r"update takes a dict \{\(source, target\): weight\}"),
-        (None, None, "say once what changes"),
-        ({("a", "b"): INF}, {0: INF}, "say once what changes"),
+        (None, None, "give the changes either by pair"),
+        ({("a", "b"): INF}, {0: INF}, "give the changes either by pair"),
         (None, [INF, 2, 3, 4], r"takes a dict \{row: weight\}, not list; .* reweight\(rows="),
         (None, {4: INF}, "there is no row 4: the table has the rows 0 to 3"),
         (None, {-1: INF}, "there is no row -1"),

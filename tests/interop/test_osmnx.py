@@ -169,7 +169,9 @@ def test_streets_without_geometry_have_none() -> None:
 
 
 def test_graphs_that_are_not_streets() -> None:
-    with pytest.raises(kl.GraphError, match="whose nodes have x and y; use from_networkx"):
+    with pytest.raises(
+        kl.GraphError, match="whose nodes have x and y; for other graphs use from_networkx"
+    ):
         kl.Graph.from_osmnx(nx.path_graph(3), weight=None)
     with pytest.raises(kl.GraphError, match="expected a graph of NetworkX"):
         kl.Graph.from_osmnx("Rome")

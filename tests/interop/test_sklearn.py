@@ -119,7 +119,7 @@ def test_patch_and_unpatch() -> None:
 
 
 def test_what_cannot_be_patched(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RequestError, match="threads must be a whole number"):
+    with pytest.raises(RequestError, match="threads must be an integer"):
         kl.patch_sklearn(threads=0)
     with pytest.raises(RequestError, match="device must be a name"):
         kl.patch_sklearn(device=1)  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ def test_geodesics_are_those_of_isomap(points: str, how: dict[str, Any]) -> None
     assert found.dtype == wanted.dist_matrix_.dtype
     assert bool(caught) == any("connected components" in message for message in told)
     if caught:
-        assert "parts; they are joined at their closest points" in str(caught[0].message)
+        assert "components; they are joined at their closest points" in str(caught[0].message)
     if points == "twice" and "radius" not in how:
         return  # ties between identical points are arbitrary
     assert np.allclose(found, wanted.dist_matrix_, rtol=1e-5 if points == "float32" else 1e-9)
@@ -192,10 +192,10 @@ def test_components_that_are_not_joined() -> None:
 
 @pytest.mark.usefixtures("finder")
 def test_components_are_joined_tile_by_tile(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.warns(UserWarning, match="3 parts"):
+    with pytest.warns(UserWarning, match="3 components"):
         whole = kl.geodesic_distances(THREE_ROLLS, n_neighbors=12)
     monkeypatch.setattr(GEODESICS, "_TILE", 500)
-    with pytest.warns(UserWarning, match="3 parts"):
+    with pytest.warns(UserWarning, match="3 components"):
         assert np.allclose(kl.geodesic_distances(THREE_ROLLS, n_neighbors=12), whole)
 
 
@@ -229,12 +229,12 @@ def test_precomputed_distances() -> None:
     parts = kneighbors_graph(THREE_ROLLS, 8, mode="distance")
     with (
         pytest.raises(RequestError, match="or connect=False"),
-        pytest.warns(UserWarning, match="parts"),
+        pytest.warns(UserWarning, match="components"),
     ):
         kl.geodesic_distances(parts, n_neighbors=5, metric="precomputed")
     alone = kl.geodesic_distances(parts, n_neighbors=5, metric="precomputed", connect=False)
     assert np.isinf(alone[0, -1])
-    with pytest.warns(UserWarning, match="parts"):
+    with pytest.warns(UserWarning, match="components"):
         joined = kl.geodesic_distances(
             pairwise_distances(THREE_ROLLS), n_neighbors=8, metric="precomputed"
         )
@@ -252,8 +252,8 @@ def test_mistakes(finder: str) -> None:
     refused("either n_neighbors or radius, not both", n_neighbors=3, radius=1.0)
     refused("n_neighbors must be from 1 to 159 for 160 points, not 160", n_neighbors=160)
     refused("n_neighbors must be from 1 to 159 for 160 points, not 0", n_neighbors=0)
-    refused("radius must be a number from 0 on", radius=-1.0)
-    refused("threads must be a whole number", threads=0)
+    refused("radius must be a non-negative number", radius=-1.0)
+    refused("threads must be an integer", threads=0)
     if finder == "tree":
         refused(r'metric=\'cosine\' needs scikit-learn: pip install "kleene\[sk', metric="cosine")
         refused("X must be an array of finite numbers", X=np.array([[np.nan], [1.0]]))

@@ -377,7 +377,7 @@ def test_any_graph_survives(data: st.DataObject, name: str, grain: int) -> None:
         ({"separator": b","}, "separator must be a string, not bytes"),
         ({"comments": None}, "comments must be a string, not NoneType"),
         ({"progress": 5}, "progress must be True, False or a function, not 5"),
-        ({"threads": 10**30}, "threads must be a whole number"),
+        ({"threads": 10**30}, "threads must be an integer"),
     ],
 )
 def test_options_of_other_types(options: dict[str, Any], message: str) -> None:

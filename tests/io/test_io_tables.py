@@ -174,7 +174,7 @@ def test_positions(grain: int) -> None:
         ("id,x,y\n1,0,0\n3,1,1\n", "found no position of vertex 2, expected one for each of the 3"),
         ("id,x,y\n1,0,0\n2,0,0\n2,1,1\n3,1,1\n", "found two positions of vertex 2, expected one"),
         ("id,x,y\n1,0,zero\n", "<stream>:2: found 'zero' in '1,0,zero', expected a number"),
-        ("id,x,y\n1,inf,0\n2,0,0\n3,0,0\n", "the position of a vertex is"),
+        ("id,x,y\n1,inf,0\n2,0,0\n3,0,0\n", "positions must be finite"),
         ("id,x\n1,0\n", "expected a vertex, x and y; or a header with the columns id, x and y"),
         ("p aux sp co 4\nv 1 1 1\nv 2 1 1\nv 3 1 1\n", "<stream>:1: found 3 positions, expected 4"),
         ("p aux sp co 1\nw 1 1 1\n", "<stream>:2: .*expected a line that begins with 'v'"),

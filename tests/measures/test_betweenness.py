@@ -314,7 +314,7 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> Non
 
 
 def test_bad_weights_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"not negative.*; count arcs by hops=True$"):
+    with pytest.raises(RequestError, match=r"non-negative weights.*; count arcs by hops=True$"):
         kl.betweenness(Graph.from_edges([0], [1], [-1]))
     with pytest.raises(RequestError, match="from 1 to 2 has weight zero"):
         kl.betweenness(Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 1], [0, 0, 0, 0]))

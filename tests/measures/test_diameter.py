@@ -225,7 +225,7 @@ def test_bad_arguments(keywords: Any, message: str) -> None:
 
 def test_negative_weights_are_refused() -> None:
     g = kl.Graph.from_edges([0, 1], [1, 0], [3, -1])
-    with pytest.raises(kl.RequestError, match=r"not negative, and the smallest is -1"):
+    with pytest.raises(kl.RequestError, match=r"non-negative weights, and the smallest is -1"):
         kl.diameter(g)
     assert kl.diameter(g, hops=True) == 1
 

@@ -318,8 +318,8 @@ def test_large_integers_stay_exact() -> None:
         ((0, 1, 2), {}, "origins of demand must be an array"),
         ([(0, 1), (2,)], {}, "trip 1 of demand has 1 entries"),
         (7, {}, "must be a table"),
-        (np.ones((12, 12)), {}, "12 x 12, and the graph has 9"),
-        (sp.csr_array((9, 10)), {}, "9 x 10, and the graph has 9"),
+        (np.ones((12, 12)), {}, "12 x 12, but the graph has 9"),
+        (sp.csr_array((9, 10)), {}, "9 x 10, but the graph has 9"),
         (sp.coo_array(np.ones(9)), {}, "square matrix, 9 x 9, not|of 1 x 9"),  # of old SciPy
         ({"origin": [0], "target": [1]}, {}, "no column 'destination'"),
         ({"origin": [0], "destination": [1]}, {"volume": "cars"}, "no column 'cars'"),
@@ -364,9 +364,9 @@ def test_a_device_that_loads_never_have(device: str) -> None:
 
 def test_weights_that_are_refused() -> None:
     trips = ([0], [1], [1])
-    with pytest.raises(kl.RequestError, match=r"not negative.*kl.prepare"):
+    with pytest.raises(kl.RequestError, match=r"non-negative.*kl.prepare"):
         kl.loads(graph("negative_acyclic"), trips)
-    with pytest.raises(kl.RequestError, match="not negative"):
+    with pytest.raises(kl.RequestError, match="non-negative weights"):
         kl.loads(kl.prepare(graph("negative_acyclic")), trips, split=True)
     with pytest.raises(kl.RequestError, match="cycle"):
         kl.loads(graph("zero_cycle"), trips, split=True)

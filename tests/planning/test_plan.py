@@ -311,7 +311,7 @@ def test_types() -> None:
         ({"device": "abacus"}, {}, RequestError, "no device 'abacus'; there are 'auto', 'cuda'"),
         ({"device": "cuda"}, {}, DeviceError, "(an NVIDIA GPU) is not available here"),
         ({"method": "dijkstra"}, {"min_weight": -2}, RequestError, "leave the method to 'auto'"),
-        ({"limited": True}, {"min_weight": -2}, RequestError, "limit needs weights"),
+        ({"limited": True}, {"min_weight": -2}, RequestError, "limit needs non-negative weights"),
         ({"dtype": "complex64"}, {}, RequestError, "dtype must be int32, int64, float32 or"),
         ({"dtype": "rubbish"}, {}, RequestError, "dtype must be int32, int64, float32 or"),
         ({"dtype": "int32"}, {"path_bound": 2**31}, RequestError, "int32 is safe up to 1.07374e"),
@@ -327,7 +327,7 @@ def test_types() -> None:
         ),
         (
             {"problem": "closure", "semiring": "max_times"}, {},
-            GraphError, "takes weights from 0 to 1 (probabilities), and these run from 1 to 9",
+            GraphError, "takes weights from 0 to 1 (probabilities), but these run from 1 to 9",
         ),
         (
             {"problem": "apsp"}, {"n": 10**6, "m": 10**7}, MemoryBudgetError,

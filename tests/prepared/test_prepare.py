@@ -131,7 +131,7 @@ def test_nearest_and_within_are_those_of_searches(name: str) -> None:
     g = graphs.graph(name)
     p = kl.prepare(g)
     if g.stats.negative:
-        with pytest.raises(kl.RequestError, match=r"not negative.* -\S+; use kleene\.sssp"):
+        with pytest.raises(kl.RequestError, match=r"non-negative weights.* -\S+; use kleene\.sssp"):
             p.within([0], 3)
         return
     facilities = np.random.default_rng(3).integers(g.n, size=4)

@@ -115,5 +115,5 @@ def test_wrong_weights_are_explained() -> None:
 @pytest.mark.parametrize("threads", [0, -1, True, "2", 2.5, 10**9])
 def test_threads_are_checked(threads: Any) -> None:
     p = kl.prepare(kl.Graph.from_table(STREETS))
-    with pytest.raises(kl.RequestError, match="threads must be a whole number"):
+    with pytest.raises(kl.RequestError, match="threads must be an integer"):
         p.customize(arcs=[1, 1, 1, 1, 1], threads=threads)

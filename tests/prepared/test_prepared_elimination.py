@@ -228,7 +228,7 @@ def test_too_many_triangles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_too_many_vertices_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(order, "MOST_INT32_VERTICES", 4)
-    with pytest.raises(kl.RequestError, match="less than 2"):
+    with pytest.raises(kl.RequestError, match="fewer than 2"):
         eliminate(chain(5))
 
 

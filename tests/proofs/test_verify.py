@@ -182,7 +182,7 @@ def test_a_search_that_stopped_before_its_targets_is_caught() -> None:
     assert rows.predecessors is not None
     rows.predecessors[0] = -1
     rows.horizons[:] = 0  # type: ignore[index]
-    with pytest.raises(kl.VerificationError, match="before it had to"):
+    with pytest.raises(kl.VerificationError, match="too early"):
         verify(rows)
 
 
@@ -197,7 +197,7 @@ def test_a_huge_weight_elsewhere_does_not_widen_the_tolerance() -> None:
 
 @pytest.mark.parametrize("sample", [0, -1, 1.5])
 def test_a_sample_is_a_number_of_rows(sample: Any) -> None:
-    with pytest.raises(kl.RequestError, match="sample must be a whole number from 1"):
+    with pytest.raises(kl.RequestError, match="sample must be a positive integer"):
         kl.apsp(graph("grid")).verify(sample=sample)
 
 
@@ -209,7 +209,7 @@ def test_a_seed_is_a_whole_number(seed: Any) -> None:
         kl.apsp(g), kl.sssp(g, pairs=[(0, 5), (7, 3)]), kl.reduce_distances(g), turns.apsp(),
         kl.prepare(g).nearest([0, 3], [1, 2]),
     ):  # fmt: skip
-        with pytest.raises(kl.RequestError, match="seed must be a whole number from 0 on"):
+        with pytest.raises(kl.RequestError, match="seed must be a non-negative integer"):
             found.verify(sample=1, seed=seed)
 
 

@@ -148,7 +148,7 @@ def test_a_result_edited_in_memory() -> None:
         r.verify()
     r = kl.apsp(CHAIN, sources=[0, 1])
     r.sources[1] = 7
-    with pytest.raises(VerificationError, match="sources hold 7, which is no vertex"):
+    with pytest.raises(VerificationError, match="sources hold 7, which is not a vertex"):
         r.verify()
     r = kl.closure(CHANCES, "max_times", sources=[0])
     r.graph = CHAIN
@@ -159,10 +159,10 @@ def test_a_result_edited_in_memory() -> None:
 def test_probabilities_must_be_such() -> None:
     right = kl.closure(CHANCES, "max_times")
     right.graph = CHANCES.reweight(arcs=np.array([0.9, 1.5, 0.8]))
-    with pytest.raises(VerificationError, match="weights are no probabilities"):
+    with pytest.raises(VerificationError, match="weights are not probabilities"):
         right.verify()
     right.graph = CHANCES.reweight(arcs=np.array([0.9, -0.5, 0.8]))
-    with pytest.raises(VerificationError, match="weights are no probabilities"):
+    with pytest.raises(VerificationError, match="weights are not probabilities"):
         right.verify()
 
 

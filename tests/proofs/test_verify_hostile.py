@@ -76,13 +76,13 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
     "two horizons": (limited(50), {"horizons": np.zeros(2)}, r"horizons are .* of shape \(2,\)"),
     "horizon without a reason": (
         sssp([1.0, 2.0], predecessors=False), {"horizons": np.array([3.0])},
-        "horizons hold 3.0, without a limit or targets",
+        "horizons hold 3.0, but there is no limit and no targets",
     ),
     "horizon beyond the limit": (
         limited(3), {"horizons": np.array([4.0])}, "horizons hold 4.0, beyond the limit 3",
     ),
     "horizon before the limit": (
-        limited(3), ONLY_SOURCE | {"horizons": np.zeros(1)}, "stopped at 0.0, before it had to",
+        limited(3), ONLY_SOURCE | {"horizons": np.zeros(1)}, "stopped at 0.0, too early",
     ),
     "value beyond the limit": (
         sssp([1.0, 2.0]), {"head": lambda h: h.update(limit=2)}, "vertex 2 holds 3.0, beyond the",
@@ -100,11 +100,11 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
         lambda: kl.closure(CHAIN, "min_plus"), {"head": lambda h: h.update(limit=3)}, "limit is 3",
     ),
     "limit with negative weights": (
-        sssp([5.0, -1.0]), {"head": lambda h: h.update(limit=9.0)}, "limit .* not negative",
+        sssp([5.0, -1.0]), {"head": lambda h: h.update(limit=9.0)}, "limit .* non-negative",
     ),
     "horizon with negative weights": (
         lambda: kl.sssp(CANCEL, 0), {"horizons": np.array([5.0]), "targets": np.array([1])},
-        "horizons .* not negative",
+        "horizons .* non-negative",
     ),
     # values
     "-inf": (sssp([1.0, 2.0]), {"values": row(0, 1, -INF)}, "vertex 2 holds -inf, too much"),
@@ -120,7 +120,7 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
     ),
     "certain plus": (
         lambda: kl.closure(CHANCES, "max_times", sources=[0], predecessors=True),
-        {"values": row(1, 0.9, INF)}, "vertex 2 holds inf, which is not from 0 to 1",
+        {"values": row(1, 0.9, INF)}, "vertex 2 holds inf, which is not between 0 and 1",
     ),
     "more than certain": (
         lambda: kl.closure(CHANCES, "max_times", sources=[0], predecessors=True),
@@ -155,13 +155,15 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
     ),
     # hop counts
     "half a hop less": (
-        lambda: kl.bfs(CHAIN, 0, dtype=float), {"values": row(0, 1, 2, 3, -0.5)}, "not whole",
+        lambda: kl.bfs(CHAIN, 0, dtype=float), {"values": row(0, 1, 2, 3, -0.5)}, "not an integer",
     ),
     "nearly whole": (
-        lambda: kl.bfs(CHAIN, 0, dtype=float), {"values": row(0, 1, 2, 3, 4 + 1e-14)}, "not whole",
+        lambda: kl.bfs(CHAIN, 0, dtype=float), {"values": row(0, 1, 2, 3, 4 + 1e-14)},
+        "not an integer",
     ),
-    "no hop count": (
-        lambda: kl.bfs(CHAIN, 0), {"values": row(0, 1, 2, 3, -2, dtype=np.int32)}, "no hop count",
+    "not a hop count": (
+        lambda: kl.bfs(CHAIN, 0), {"values": row(0, 1, 2, 3, -2, dtype=np.int32)},
+        "not a hop count",
     ),
     "infinite hops": (
         lambda: kl.bfs(CHAIN, 0, dtype=float), {"values": row(0, 1, 2, 3, INF)}, "counts exactly",
@@ -182,7 +184,7 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
     "strings": (sssp([1.0, 2.0]), typed("<U3", "0", "1", "3"), "values are <U3"),
     "big-endian": (sssp([1.0, 2.0]), typed(">f8", 0, 1, 3), "values are >f8"),
     "numbers for booleans": (
-        lambda: kl.closure(CHAIN, sources=[0]), typed("int32", 1, 1, 1, 1, 1), "should be bool",
+        lambda: kl.closure(CHAIN, sources=[0]), typed("int32", 1, 1, 1, 1, 1), "expected bool",
     ),
     "another type than planned": (
         sssp([1.0, 2.0]), {"values": row(0, 1, 3, dtype=np.float32)}, "plan.dtype is 'float64'",
@@ -214,7 +216,7 @@ EDITS: dict[str, tuple[Callable[[], kl.Result], dict[str, Any], str]] = {
             "values": np.empty((0, 2)),
             "predecessors": np.empty((0, 2), np.int32),
         },
-        "single is True, and does not go with 0 rows",
+        "single is True, but there are 0 rows",
     ),
     "single is a number": (sssp([1.0]), {"head": lambda h: h.update(single=1)}, "single is 1"),
     # numbers of the plan

@@ -17,14 +17,20 @@ from kleene.errors import VerificationError
 def test_the_loosest_comparison_counts() -> None:
     values = [0, 1 + 8 * EPS, 2 + 10 * EPS, 3 + 10 * EPS]  # off by 8 eps of 1, and 2 eps of 2
     proof = prove(chain(1.0, 1.0, 1.0), values, [-1, 0, 1, 2])
-    assert proof.tolerance == "up to rounding, 6e-15 of what was added"  # 3 arcs of 8.5 eps
+    assert (
+        proof.tolerance == "up to rounding, 6e-15 relative to the magnitudes added"
+    )  # 3 arcs of 8.5 eps
     proof = prove(chain(1.0, -0.25), [0, 1 + 24 * EPS, 0.75], [-1, 0, 1])
-    assert proof.tolerance == "up to rounding, 1e-14 of what was added"  # 2 arcs of 24.5 eps
+    assert (
+        proof.tolerance == "up to rounding, 1e-14 relative to the magnitudes added"
+    )  # 2 arcs of 24.5 eps
 
 
 def test_what_is_left_open_may_be_as_much_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     g, values, tree = chain(1.0, 1.0), [0, 1, 2 + 2 * EPS], [-1, 0, 1]
-    assert prove(g, values, tree).tolerance == "up to rounding, 7e-16 of what was added"
+    assert (
+        prove(g, values, tree).tolerance == "up to rounding, 7e-16 relative to the magnitudes added"
+    )
     left_open = 2 * (EPS + EPS / 2)  # two arcs, each off by eps, and its own rounding
     monkeypatch.setattr("kleene.proofs.row_checker._MOST_LEFT_OPEN", left_open)
     prove(g, values, tree)
@@ -40,7 +46,7 @@ def test_a_missing_vertex_beside_an_arc_that_rounding_explains(better: int, word
     g = kl.Graph.from_edges([0, 0, 2, 1], [1, 2, 1, 3], [1.9, 1.0, second, 1.0])
     assert 1.9 - (1.0 + second) == better * EPS
     proof = prove(g, [0, 1.9, 1.0, INF], [-1, 0, 0, -1], limit=2.9, horizon=2.9)
-    assert proof.tolerance == f"up to rounding, {words} of what was added"
+    assert proof.tolerance == f"up to rounding, {words} relative to the magnitudes added"
 
 
 def test_a_limit_just_beyond_rounding_of_a_distance() -> None:
@@ -61,7 +67,7 @@ def test_without_a_tree_chains_are_taken_for_no_longer_than_needed(
     """A star; one vertex is off by as much as chains of one or of two to three arcs explain."""
     g = kl.Graph.from_edges([0] * leaves, range(1, leaves + 1), [1.0] * leaves)
     proof = prove(g, [0, 1 + off * EPS, *[1] * (leaves - 1)])
-    assert proof.tolerance == f"up to rounding, {words} of what was added"
+    assert proof.tolerance == f"up to rounding, {words} relative to the magnitudes added"
 
 
 # ---- sums that rise and fall again --------------------------------------------------------------

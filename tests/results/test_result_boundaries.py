@@ -47,7 +47,7 @@ def test_predecessors_beside_the_range_of_vertices() -> None:
     rows = claim(PATH, [[0, 1, 2]])
     verify(replace(rows, predecessors=np.array([[-1, 0, 1]], np.int32)))
     for wrong in (-2, 3, 4):
-        with pytest.raises(VerificationError, match="which is no vertex"):
+        with pytest.raises(VerificationError, match="which is not a vertex"):
             verify(replace(rows, predecessors=np.array([[-1, 0, wrong]], np.int32)))
 
 

@@ -70,7 +70,7 @@ def test_tables_are_labels(numbered: kl.Graph) -> None:
         (lambda r: r.path(2, [3, 4]), r"path takes one vertex, not \[3, 4\]; for many, use paths"),
         (lambda r: r.path(2, np.array([3])), "path takes one vertex"),
         (lambda r: r.path(), "path takes a target, or a source and a target"),
-        (lambda r: r.paths([4]), "name a source: this result has several"),
+        (lambda r: r.paths([4]), "this result has several sources: name one"),
         (lambda r: r.path(2, 9), "no vertex 9: vertices are labelled 1 to 4"),
     ],
 )

@@ -127,7 +127,7 @@ def test_pairs_of_many_kinds(given_as: Any) -> None:
         ({"pairs": ["ab"]}, "entry 0 is 'ab'"),
         ({"pairs": [("a", "b"), ("a", "b", "c")]}, "entry 1 is"),
         ({"pairs": np.zeros((2, 3))}, r"shape \(k, 2\), not \(2, 3\)"),
-        ({"pairs": pd.DataFrame({"o": ["a"]})}, "two columns, and this table has 1"),
+        ({"pairs": pd.DataFrame({"o": ["a"]})}, "two columns, but this table has 1"),
         ({"pairs": [("a", "z")]}, "no vertex 'z'"),
         ({"pairs": PAIRS, "source": "a"}, "leave out source"),
         ({"pairs": PAIRS, "sources": ["a"], "reverse": True}, "leave out sources and reverse"),
@@ -228,11 +228,11 @@ def test_hops_of_pairs_are_loaded_again(tmp_path: Path) -> None:
     ("name", "value", "message"),
     [
         ("sources", np.array([0, 1, 9, 0, 0]), "sources hold 9"),
-        ("targets", np.array([0, 1]), "5 sources, and not as many"),
+        ("targets", np.array([0, 1]), "5 sources, but targets or values differ"),
         ("values", np.zeros(5), "values are float64"),
         ("offsets", np.arange(6)[::-1], "offsets should rise from 0"),
         ("offsets", np.arange(6) * 100, "offsets should rise from 0"),
-        ("vertices", np.array([0]), "1 vertices of paths, and should be"),
+        ("vertices", np.array([0]), "1 vertices of paths, expected"),
         ("vertices", np.full(13, 4), "vertices hold 4|vertices of paths"),
     ],
 )

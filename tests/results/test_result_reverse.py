@@ -72,7 +72,7 @@ def test_names_and_errors() -> None:
     assert (r.reverse, r.sources.tolist(), r.targets.tolist()) == (True, ["d", "c"], ["a", "b"])
     assert "to 2 vertices from 2" in repr(r)
     assert r.path("a", "d") == ["a", "b", "c", "d"]
-    with pytest.raises(RequestError, match="next_hops holds the vertex after"):
+    with pytest.raises(RequestError, match="use next_hops, the vertex after"):
         _ = r.predecessors
     with pytest.raises(RequestError, match="vertex 'a' is not among the sources"):
         r.path("d", "a")

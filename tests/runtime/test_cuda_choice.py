@@ -201,5 +201,5 @@ def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
         open_device("emulated")
     monkeypatch.setenv("KLEENE_EMULATOR_SEED", "")
     monkeypatch.setenv("KLEENE_EMULATOR", "nonesuch")
-    with pytest.raises(kl.DeviceError, match="no such emulator"):
+    with pytest.raises(kl.DeviceError, match="does not have the emulator"):
         open_device("emulated")

@@ -53,7 +53,7 @@ def test_an_empty_store_is_removed(path: Path) -> None:
 
 def test_a_store_with_blocks_or_in_use_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(path, SPEC) as held:
-        with pytest.raises(kl.StoreError, match="another process is at work"):
+        with pytest.raises(kl.StoreError, match="another process is using"):
             find_resumable(path)
         assert not held.done
     monkeypatch.setattr(ledgers, "_lock", lambda *_: False)  # a file system without locks

@@ -180,7 +180,7 @@ def test_a_list_of_vertices_that_is_gone_or_another(
         listed = path.with_name(path.name + ".partial" * (after is not None)) / name
     kept = listed.with_name("kept")
     listed.rename(kept)
-    with pytest.raises(kl.StoreError, match=f"its list '{name}' is gone"):
+    with pytest.raises(kl.StoreError, match=f"its list '{name}' is missing"):
         kl.apsp(GRAPH, **asked)
     if path.suffix == ".npy":
         with listed.open("wb") as file:

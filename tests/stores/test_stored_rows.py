@@ -145,7 +145,7 @@ def test_small_answers_are_plain_files(tmp_path: Path) -> None:
         assert os.listdir(tmp_path) == ["d.npy"]
         before = path.read_bytes()
         for graph in (GRAPH, GRAPH.transpose()):  # a plain file does not say whose it is
-            with pytest.raises(kl.StoreError, match="is there already, without a ledger"):
+            with pytest.raises(kl.StoreError, match="already exists, but no ledger"):
                 kl.sssp(graph, out=path, **options)
         assert path.read_bytes() == before
         path.unlink()

@@ -127,7 +127,7 @@ void assign_by_tarjan(const Arcs<Id>& arcs, const Id* component, Monitor& monito
           low[member] = kAssigned;
           assign(member, v);
         } while (member != v);
-      } else {  // a vertex that is no root was entered from another
+      } else {  // a vertex that is not a root was entered from another
         Id& earlier = low[visits[depth - 1].v];
         earlier = std::min(earlier, lowest);
       }

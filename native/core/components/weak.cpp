@@ -3,7 +3,7 @@
 //
 // Every vertex has a link to a vertex of its component that is no larger; a vertex that is linked
 // to itself is a root. To unite two vertices, the larger of their roots is linked to the smaller
-// one, by a compare-and-swap that fails if it is no root any more (Jayanti and Tarjan 2016, with
+// one, by a compare-and-swap that fails if it is no longer a root (Jayanti and Tarjan 2016, with
 // vertex ids for priorities). At the end the root is the smallest vertex of its component.
 //
 // A few arcs of each vertex join most of the graph into one large component. The vertices in it

@@ -23,7 +23,7 @@ template <class T>
 struct DenseSummary {
   T lowest = kNoPath<T>;  // of the weights
   T highest = std::numeric_limits<T>::lowest();
-  std::int64_t bad = -1;  // an entry that is no weight (NaN, -infinity), or -1
+  std::int64_t bad = -1;  // an entry that is not a weight (NaN, -infinity), or -1
 };
 
 // Copies an n x n matrix in canonical form. Entries equal to `null` (or NaN, with `null_nan`) are

@@ -15,7 +15,7 @@ namespace kleene::graph {
 
 using namespace parallel;
 
-// Thrown for offsets that fall or lead out of the arrays, and for heads that are no vertices.
+// Thrown for offsets that fall or lead out of the arrays, and for heads that are not vertices.
 struct BadRow {};
 
 // Offset and Id are int32 or int64; there are fewer than 2^31 vertices either way.

@@ -15,7 +15,7 @@ namespace kleene::prepared {
 
 enum class Fault : int {
   kNone,
-  kOrder,      // order is no permutation, or ranks are not its inverse
+  kOrder,      // order is not a permutation, or ranks are not its inverse
   kOffsets,    // offsets do not rise from 0 to the number of heads
   kHeads,      // upward neighbors are not ascending ranks between their vertex and n
   kParents,    // the parent is not the first upward neighbor

@@ -38,7 +38,7 @@ struct PairArcs {
   List up, down;
   std::int64_t loop = -1;  // a vertex with an arc to itself, if there is one
   std::int64_t unknown =
-      -1;  // an arc between vertices that are no pair; the lists are then useless
+      -1;  // an arc between vertices that are not a pair; the lists are then useless
 };
 
 // Finds the pair of every arc. `order` has the graph's vertices by rank, `ranks` is its inverse.

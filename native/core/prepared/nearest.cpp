@@ -84,7 +84,7 @@ class LabelTree {
     climb(elimination, down, ancestors, LabelMerger<Value>(facilities.count, k, limit), monitor);
   }
 
-  // Null for a vertex that is no ancestor of a facility.
+  // Null for a vertex that is not an ancestor of a facility.
   const Labels<Value>* find(std::int32_t v) const {
     const std::int32_t slot = slots_[static_cast<std::size_t>(v)];
     return slot == kNone ? nullptr : &labels_[static_cast<std::size_t>(slot)];

@@ -173,7 +173,7 @@ class DeltaStepping {
     std::int64_t relaxed = 0;
     current_ = kSlots;
     for (Part& part : parts_) {
-      // That of a thread that did not come is a lower bound.
+      // The first bucket of a thread that took no part is a lower bound.
       if (part.first < current_) part.first = part.buckets.first(part.first);
       current_ = std::min(current_, part.first);
       relaxed += part.relaxed;

@@ -10,7 +10,7 @@ constexpr Method<Id, Value> kMethods[] = {
     {{.name = "bellman_ford"}, &bellman_ford<Id, Value>},
     {{.name = "llp", .incoming = "required"}, &llp<Id, Value>},
     {{.name = "potentials"},
-     &potentials<Id, Value>},  // for Johnson's algorithm; no method of users
+     &potentials<Id, Value>},  // for Johnson's algorithm; not offered to users
 };
 
 }  // namespace

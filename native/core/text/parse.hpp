@@ -79,7 +79,7 @@ struct NamedArcs {
 NamedArcs parse_named_arcs(const Text& text, const Layout& layout, int threads, Monitor& monitor);
 
 // One vertex a line: `skipped` numbers, then its neighbours (1 to n), each with its weight behind
-// it when `weighted`. Comment lines are no vertices; blank ones are. Throws BadLine.
+// it when `weighted`. Comment lines are not vertices; blank ones are. Throws BadLine.
 struct Rows {
   Buffer<std::int64_t> offsets;
   Ids neighbors;

@@ -181,7 +181,7 @@ class Answer:
     predecessors : array or LateRows, optional
         Whole rows, if the call asked for paths; none with a ``rest``.
     horizons : array, optional
-        Says how far each row is complete: every vertex whose distance is no larger is there and
+        Says how far each row is complete: every vertex whose distance is not larger is there and
         exact, and all others hold "no path". None when every row is complete.
     rest : WholeRows, optional
         What computes the whole rows, and the paths, of which only some values are held.

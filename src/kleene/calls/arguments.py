@@ -181,7 +181,7 @@ def make_ask(
 
 
 def require_graph(graph: Any) -> None:
-    """Refuse what is no Graph, and say how to make one."""
+    """Raise unless this is a Graph; the error says how to make one."""
     if isinstance(graph, Graph):
         return
     if isinstance(getattr(graph, "expanded", None), Graph):  # a TurnGraph
@@ -197,7 +197,7 @@ def require_graph(graph: Any) -> None:
 
 
 def as_prepared(graph: Any) -> PreparedGraph:
-    """Return a prepared graph; refuse all else that is no Graph."""
+    """Return a prepared graph; refuse all else that is not a Graph."""
     from kleene.engine.prepared import PreparedForm  # few programs prepare graphs
 
     if not isinstance(graph, PreparedForm):
@@ -227,21 +227,21 @@ def _as_sources(
         return as_vertices(graph, sources, "sources")
     if source is not None:
         if isinstance(source, Iterable) and not is_one_vertex(source):
-            raise RequestError(f"several sources go by keyword: {problem}(g, sources=[...])")
+            raise RequestError(f"pass several sources by keyword: {problem}(g, sources=[...])")
         return np.array([graph.index(source)], dtype=graph.id_dtype)
     if problem in ("bfs", "sssp"):
-        raise RequestError(f"{problem} needs a source, or several with ", Code("sources=[...]"))
+        raise RequestError(f"{problem} needs a source, or several: ", Code("sources=[...]"))
     return np.arange(graph.n, dtype=graph.id_dtype)
 
 
 def _refuse_with_pairs(reverse: bool, others: dict[str, Any]) -> None:
-    """Pairs say where paths begin and end; refuse what says it again."""
+    """Refuse arguments that repeat what pairs say: where paths begin and end."""
     given = [name for name, value in others.items() if value is not None]
     given += ["reverse"] if reverse else []
     if given:
         raise RequestError(
             Code("pairs"),
-            " name both ends of every path: leave out ",
+            " already name both ends of every path: leave out ",
             Text.joined(" and ", map(Code, given)),
         )
 
@@ -252,7 +252,7 @@ def as_pairs(graph: Graph, pairs: Any) -> Pairs:
         names = column_names(pairs)
         if len(names) != 2:
             raise RequestError(
-                Code("pairs"), f" must have two columns, and this table has {len(names)}"
+                Code("pairs"), f" must have two columns, but this table has {len(names)}"
             )
         ends: list[Any] = [column(pairs, name) for name in names]
     elif isinstance(pairs, np.ndarray):
@@ -299,7 +299,7 @@ def _as_options(options: Any) -> tuple[tuple[str, int], ...]:
     for name, value in options.items():
         _as_name(name, "an option")
         if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-            raise RequestError(f"option {name!r} must be an integer from 1 on, not {value!r}")
+            raise RequestError(f"option {name!r} must be a positive integer, not {value!r}")
     return tuple(sorted((name, int(value)) for name, value in options.items()))
 
 
@@ -314,13 +314,13 @@ def _dtype_name(dtype: Any) -> str:
 
 
 def as_count(value: Any, name: str) -> int:
-    """Return a whole number from 1 on."""
+    """Return a positive integer."""
     try:
         count = 0 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         count = 0
     if not 1 <= count < 2**62:
-        raise RequestError(Code(name), f" must be a whole number from 1 on, not {value!r}")
+        raise RequestError(Code(name), f" must be a positive integer, not {value!r}")
     return count
 
 
@@ -348,7 +348,7 @@ def as_devices(device: Any, devices: Any) -> tuple[str, tuple[str, ...]]:
     """Return the kind of device, and the names of those that were chosen."""
     if not isinstance(device, str):
         raise RequestError(Code("device"), f" must be a name, not {device!r}")
-    if devices is None and device in _PLAIN:  # soon, since small calls take microseconds
+    if devices is None and device in _PLAIN:  # the short way, since small calls take microseconds
         return device, ()
     kind, index = split_name(device)
     named = () if index is None else (device_name(kind, index),)
@@ -373,7 +373,7 @@ def as_devices(device: Any, devices: Any) -> tuple[str, tuple[str, ...]]:
             Code("devices"),
             f" {', '.join(map(repr, names))} and ",
             Code(f"device={device!r}"),
-            " do not go together: devices of one kind share a call",
+            " cannot be combined: all devices of a call must be of one kind",
         )
     return found.pop(), names
 
@@ -388,7 +388,7 @@ def _as_device(given: Any, kind: str) -> tuple[str, int]:
         return (kind if kind in INDEXED else "cuda"), int(given)
     raise RequestError(
         Code("devices"),
-        f" has {given!r}, and should have numbers from 0 on, or names such as 'cuda:1'",
+        f" has {given!r}; expected non-negative numbers, or names such as 'cuda:1'",
     )
 
 
@@ -399,7 +399,7 @@ def check_keep(keep: Any, kind: str) -> None:
     if kind not in ("auto", *INDEXED):
         raise RequestError(
             Code("keep='device'"),
-            " leaves the answer on a GPU, and the call is for ",
+            " leaves the answer on a GPU, but the call runs on ",
             Code(f"device={kind!r}"),
             ": use ",
             Code("device='cuda'"),
@@ -445,6 +445,6 @@ def require_not_negative(facts: Facts, call: str, *advice: str) -> None:
     """Refuse negative weights; ``advice`` says what the user can do instead, by default hops."""
     if facts.min_weight < 0:
         raise RequestError(
-            f"{call} needs weights that are not negative, and the smallest is {facts.min_weight:g}",
+            f"{call} needs non-negative weights, and the smallest is {facts.min_weight:g}",
             advice=advice or [COUNT_ARCS],
         )

@@ -69,7 +69,7 @@ def betweenness(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Betweenness:
-    """Return the share of all shortest paths that leads through each vertex, or along each edge.
+    """Return the share of all shortest paths through each vertex, or along each edge.
 
     Between two vertices each of several shortest paths counts for its part, so that together they
     count one. The numbers are those of NetworkX's ``betweenness_centrality``,
@@ -161,9 +161,9 @@ def betweenness(
     if error is None and confidence is not None:
         raise RequestError(
             Code("confidence="),
-            " is the probability of ",
+            " is the probability that ",
             Code("error="),
-            ": give both, or neither",
+            " holds: give both, or neither",
         )
     if error is not None:
         error = _as_error(error)
@@ -177,10 +177,10 @@ def betweenness(
     )  # fmt: skip
     if why:
         ask = ask._replace(frozen=(Decision("method", method, why),))
-    if (ask.where.method == "sampled") != (error is not None):
-        raise RequestError(
-            "method 'sampled' and the error that is allowed, ", Code("error="), ", go together"
-        )
+    if error is None and ask.where.method == "sampled":
+        raise RequestError("method 'sampled' needs ", Code("error="))
+    if error is not None and ask.where.method != "sampled":
+        raise RequestError(Code("error="), f" needs method 'sampled', not {ask.where.method!r}")
     asked = (
         _Asked(hops, "sums", ends, limit, endpoints)
         if error is None
@@ -233,12 +233,14 @@ def plan_betweenness(graph: Graph, ask: Ask, hops: bool) -> Plan:
     """Plan a call; refuse methods that cannot add weights where there are some."""
     if ask.where.method in HOPS_ONLY and not hops and graph.weight_dtype is not None:
         raise RequestError(
-            f"method {ask.where.method!r} counts arcs, and the graph has weights: pass ",
+            f"method {ask.where.method!r} counts arcs, but the graph has weights: pass ",
             Code("hops=True"),
             ", or leave the method to 'auto'",
         )
     if graph.id_dtype != np.int32:
-        raise GraphError(f"betweenness takes fewer than 2^31 vertices, and there are {graph.n:,}")
+        raise GraphError(
+            f"betweenness takes fewer than 2^31 vertices, but the graph has {graph.n:,}"
+        )
     return plan_lengths(graph, ask, hops, "use a machine with more memory")
 
 
@@ -257,7 +259,7 @@ def _as_part(number: Any, name: str) -> float:
         or not isinstance(number, numbers.Real)
         or not 0 < float(number) < 1
     ):
-        raise RequestError(Code(name), f" must be a number between 0 and 1, and is {number!r}")
+        raise RequestError(Code(name), f" must be a number between 0 and 1, not {number!r}")
     return float(number)
 
 
@@ -266,7 +268,7 @@ def _as_error(number: Any) -> float:
     if error < _SMALLEST_ERROR:
         raise RequestError(
             Code("error"),
-            f" must be at least {_SMALLEST_ERROR:g}, and is {error:g}: random paths take too "
+            f" must be at least {_SMALLEST_ERROR:g}, not {error:g}: random paths take too "
             "long for that; leave it out for exact numbers",
         )
     return error

@@ -73,7 +73,9 @@ def close_distances(
     elif isinstance(lengths, np.ndarray):
         _require_matrix(lengths.shape, lengths.dtype)
         if not lengths.flags.writeable:
-            raise RequestError("lengths is read-only, and the distances would be written there")
+            raise RequestError(
+                "lengths is read-only, but the distances overwrite it: pass lengths.copy()"
+            )
         _close_on_host(lengths, threads, progress)
     else:
         raise RequestError(

@@ -56,7 +56,7 @@ def distance_encodings(
     dtype: Any = None,
     threads: int | None = None,
 ) -> Any:
-    """Find the distances between all vertices of each of many small graphs, as a padded array.
+    """Return the distances between all vertices of each graph of a batch, as a padded array.
 
     These are the shortest-path encodings of graph transformers (Graphormer and its kin).
 
@@ -125,7 +125,10 @@ def distance_encodings(
     longest = int(np.diff(made.vertex_offsets).max(initial=0))
     width = longest if side is None else _whole(side, "side")
     if width < longest:
-        raise RequestError(f"side is {width}, but a graph has {longest} vertices")
+        raise RequestError(
+            f"side is {width}, but the largest graph has {longest} vertices; pass side={longest} "
+            "or more"
+        )
     steps = _whole(path_arcs, "path_arcs")
     farthest = _farthest(max_distance)
     kind = _value_type(dtype, weighted, min(farthest, longest - 1))
@@ -164,7 +167,7 @@ def _plan(batch: Batch, width: int, dtype: np.dtype[Any], path_arcs: int) -> Pla
             f"{batch.count:,} graphs, padded to {width:,} vertices: ",
             error.problem,
             advice=[
-                "encode fewer graphs at a time, those of a size together",
+                "encode fewer graphs at a time, graphs of similar size together",
                 Text("use a narrower ", Code("dtype")),
             ],
             lead="; ",
@@ -180,7 +183,7 @@ def _whole(value: Any, name: str) -> int:
     except TypeError:
         count = -1
     if count < 0:
-        raise RequestError(Code(name), f" must be a whole number from 0 on, not {value!r}")
+        raise RequestError(Code(name), f" must be a non-negative integer, not {value!r}")
     return count
 
 
@@ -189,7 +192,7 @@ def _farthest(max_distance: Any) -> float:
         return math.inf
     real: object = max_distance
     if isinstance(real, bool) or not isinstance(real, numbers.Real) or not max_distance >= 0:
-        raise RequestError(f"max_distance must be a number from 0 on, not {max_distance!r}")
+        raise RequestError(f"max_distance must be a non-negative number, not {max_distance!r}")
     return float(max_distance)
 
 

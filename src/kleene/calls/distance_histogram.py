@@ -37,7 +37,7 @@ def distance_histogram(
     threads: int | None = None,
     progress: Progress = None,
 ) -> DistanceHistogram:
-    """Return how many pairs of two vertices are how far apart.
+    """Return the number of pairs of vertices at each distance.
 
     Pairs are ordered, and those without a path are not counted. Distances are not kept: memory is
     that of :func:`closeness`.

@@ -201,7 +201,7 @@ class DistanceWork:
         return hops
 
     def histogram(self, report: Report | None, edges: Array | None) -> Bins:
-        """Return how many pairs of a source and another vertex are how far apart."""
+        """Return the number of pairs of a source and another vertex at each distance."""
         bins = Bins(edges, self.measured.hops, self.measured.dtype.kind == "i")
         if self._by_bits:
             pairs = self._hop_sums(report).pairs_by_hops

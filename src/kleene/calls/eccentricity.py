@@ -372,10 +372,10 @@ class EccentricityQuestion:
                 connected = "strongly connected"
                 part = Code("g.subgraph(kl.components(g, 'strong').largest)")
             raise GraphError(
-                f"the graph is not {connected}: it has {parts.count:,} components, and no "
-                "path joins some vertices",
+                f"the graph is not {connected}: it has {parts.count:,} components, and some pairs "
+                "of vertices have no path",
                 advice=[
-                    Text("Measure within reach by ", Code("unreachable='ignore'")),
+                    Text("Leave unreachable vertices out with ", Code("unreachable='ignore'")),
                     Text("take the largest component: ", part),
                 ],
                 lead=". ",

@@ -95,4 +95,4 @@ def ego(
 def _require_radius(radius: Any) -> None:
     real = isinstance(radius, numbers.Real) and not isinstance(radius, (bool, np.bool_))
     if not real or not radius >= 0:
-        raise RequestError(Code("radius"), f" must be a number from 0 on, not {radius!r}")
+        raise RequestError(Code("radius"), f" must be a non-negative number, not {radius!r}")

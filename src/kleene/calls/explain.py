@@ -120,7 +120,7 @@ def _with_source(graph: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _options_of(call: Callable[..., Any], problem: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that a call takes; those that ask for nothing go without a word."""
+    """Return the options that a call takes; those that ask for nothing are ignored."""
     known, taken = signature(call).parameters, {}
     for name, value in options.items():
         if name not in known:

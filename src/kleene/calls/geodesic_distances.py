@@ -1,4 +1,4 @@
-"""Distances along a surface that is known by points on it, as Isomap measures them.
+"""Distances along a surface that is given by points on it, as Isomap measures them.
 
 Points are joined with their nearest neighbours; the length of a shortest path through this graph
 approaches the length along the surface as points grow dense (Tenenbaum, de Silva and Langford,
@@ -71,7 +71,7 @@ def geodesic_distances(
     progress: Progress = None,
     out: Out = None,
 ) -> Array:
-    """Measure distances between points along the surface that they lie on.
+    """Return the distances between points along the surface that they lie on.
 
     These are the distances of ``sklearn.manifold.Isomap`` (its ``dist_matrix_``), without the
     embedding.
@@ -122,7 +122,7 @@ def geodesic_distances(
     if n_neighbors is not None and radius is not None:
         raise RequestError("give either n_neighbors or radius, not both")
     if radius is not None and not radius >= 0:
-        raise RequestError(Code("radius"), f" must be a number from 0 on, not {radius!r}")
+        raise RequestError(Code("radius"), f" must be a non-negative number, not {radius!r}")
     count = None if radius is not None else 5 if n_neighbors is None else n_neighbors
     if dtype is None:
         dtype = np.float32 if getattr(points, "dtype", None) == np.float32 else np.float64
@@ -178,8 +178,8 @@ def _by_sklearn(
             return np.asarray(pairwise_distances(data[a], data[b], metric=effective, **settings))
         if issparse(points):
             raise RequestError(
-                "the neighbours leave several parts, and a sparse matrix does not tell how far "
-                "apart they are; pass the whole matrix, more neighbours, or connect=False"
+                "the neighbourhood graph has several components, and a sparse matrix does not say "
+                "how far apart they are; pass a dense matrix, more neighbours, or connect=False"
             )
         return np.asarray(data[np.ix_(a, b)])
 
@@ -205,7 +205,7 @@ def _by_tree(
         )
     data = np.asarray(points, dtype=np.float64)
     if data.ndim != 2 or not np.isfinite(data).all():
-        raise RequestError("X must be an array of finite numbers, a row for each point")
+        raise RequestError("X must be an array of finite numbers with one row per point")
     n = len(data)
     _require_count(count, n)
     exponent = float(p if _EXPONENTS[metric] is None else _EXPONENTS[metric])  # type: ignore[arg-type]
@@ -244,9 +244,9 @@ def _connected(found: _Neighbors) -> _Neighbors:
     if count <= 1:
         return found
     warnings.warn(
-        f"the neighbours leave the points in {count} parts; they are joined at their closest "
-        "points. More neighbours, or a larger radius, may avoid that; connect=False leaves the "
-        "parts infinitely far apart",
+        f"the neighbourhood graph has {count} components; they are joined at their closest points. "
+        "More neighbours, or a larger radius, may avoid that; connect=False leaves them infinitely "
+        "far apart",
         stacklevel=3,
     )
     parts = [np.flatnonzero(part_of == part) for part in range(count)]

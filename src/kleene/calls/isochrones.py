@@ -1,4 +1,4 @@
-"""How far one comes within some limits, on the map."""
+"""What can be reached within some limits, on a map."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def isochrones(
     reverse: bool = False,
     longest: float | None = None,
 ) -> Isochrones:
-    """Return the part of a network within each of some limits: vertices, streets and outlines.
+    """Return the part of a network within each of several limits: vertices, streets and outlines.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def isochrones(
     require_graph(graph)
     if graph.positions is None:
         raise GraphError(
-            "isochrones needs to know where vertices are: give the graph positions with ",
+            "isochrones needs the positions of the vertices: add them with ",
             Code("graph.with_positions(xy)"),
         )
     bounds = _as_limits(limits)
@@ -112,5 +112,5 @@ def _as_number(value: Any, name: str) -> float:
     except OverflowError:
         number = math.inf
     if not 0 <= number < math.inf:  # NaN neither
-        raise RequestError(Code(name), f" must be finite and from 0 on, not {value!r}")
+        raise RequestError(Code(name), f" must be finite and non-negative, not {value!r}")
     return number

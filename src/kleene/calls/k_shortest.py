@@ -135,7 +135,7 @@ def k_shortest(
 def _as_count(k: Any) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise RequestError(
-            Code("k"), f" must be the number of paths, a whole number from 1 on, not {k!r}"
+            Code("k"), f" must be the number of paths, a positive integer, not {k!r}"
         )
     return min(int(k), 2**62)  # more paths than any graph in memory has
 
@@ -144,26 +144,30 @@ def _as_ends(graph: Graph, source: Any, target: Any, pairs: Any) -> tuple[Array,
     """Return the positions where paths begin, and where they end."""
     if pairs is not None:
         if not (source is None and target is None):
-            raise RequestError("pairs name both ends of every path: leave out source and target")
+            raise RequestError(
+                "pairs already name both ends of every path: leave out source and target"
+            )
         return as_pairs(graph, pairs)
     if source is None or target is None:
         raise RequestError(
             "k_shortest needs a source and a target, or ", Code("pairs=[(source, target)]")
         )
     if not (is_one_vertex(source) and is_one_vertex(target)):
-        raise RequestError("many pairs go by keyword: k_shortest(g, k=3, pairs=[...])")
+        raise RequestError("pass several pairs by keyword: k_shortest(g, k=3, pairs=[...])")
     first, last = (np.array([graph.index(v)], dtype=graph.id_dtype) for v in (source, target))
     return first, last
 
 
 def _require_exact(graph: Graph) -> None:
     if graph.id_dtype != np.int32:
-        raise GraphError(f"k_shortest takes fewer than 2^31 vertices, and there are {graph.n:,}")
+        raise GraphError(
+            f"k_shortest takes fewer than 2^31 vertices, but the graph has {graph.n:,}"
+        )
     dtype = graph.weight_dtype
     if dtype is not None and dtype.kind == "i" and graph.stats.path_bound >= _EXACT:
         raise PathOverflowError(
-            f"path lengths may reach {graph.stats.path_bound:g}, and k_shortest compares integers "
-            "up to 2^53; use smaller units, or graph.reweight with floats"
+            f"path lengths may reach {graph.stats.path_bound:g}, but k_shortest compares integers "
+            "only up to 2^53; scale the weights down, or graph.reweight with floats"
         )
 
 

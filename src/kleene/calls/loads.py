@@ -65,7 +65,7 @@ def loads(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Loads:
-    """Return what goes along each arc when all trips of a demand take shortest paths.
+    """Return the volume on each arc when all trips of a demand take shortest paths.
 
     This is all-or-nothing assignment: every trip goes on one shortest path, or with ``split``
     equally on all of them, whatever else goes there. Trips with the same origin share a search, and
@@ -81,7 +81,7 @@ def loads(
         pandas, Polars or Arrow table or a dict of columns. A trip in a list is a tuple (origin,
         destination, volume), or (origin, destination) for a volume of 1; a tuple of arrays is
         (origins, destinations, volumes). A matrix, of NumPy or SciPy, has a row and a column for
-        each vertex, in the order of the graph. Volumes are numbers from 0 on.
+        each vertex, in the order of the graph. Volumes are non-negative numbers.
     origin, destination : str
         The columns of the two ends, in a table.
     volume : str or None
@@ -281,8 +281,7 @@ def _plan(graph: Graph, ask: Ask, hops: bool, prepared: bool) -> Plan:
     plain = ask.where.device == "reference" or ask.where.method in ("prepared", "plain")
     if facts.min_weight < 0 and (ask.what.split or not plain):
         raise RequestError(
-            "loads needs weights that are not negative, and the smallest is "
-            f"{facts.min_weight:g}; ",
+            f"loads needs non-negative weights, and the smallest is {facts.min_weight:g}; ",
             Code("kl.loads(kl.prepare(graph), ...)"),
             " takes negative weights, without ",
             Code("limit="),
@@ -332,7 +331,7 @@ def as_demand(graph: Graph, demand: Any, origin: Any, destination: Any, volume: 
         if not len(columns[0]) == len(columns[1]) == len(volumes):
             raise RequestError(
                 f"demand has {len(columns[0]):,} origins, {len(columns[1]):,} destinations and "
-                f"{len(volumes):,} volumes: give as many of each"
+                f"{len(volumes):,} volumes: give the same number of each"
             )
         names = ("the origins of demand", "the destinations of demand")
         ends = [as_vertices(graph, end, name) for end, name in zip(columns, names, strict=False)]
@@ -356,8 +355,8 @@ def _from_matrix(graph: Graph, matrix: Any) -> tuple[Array, list[Array], Array]:
             )
         rows, columns = matrix.shape
         raise RequestError(
-            f"demand is a matrix of {rows:,} x {columns:,}, and the graph has {graph.n:,} "
-            "vertices: a matrix has a row and a column for each vertex, in the order of the graph"
+            f"demand is a matrix of {rows:,} x {columns:,}, but the graph has {graph.n:,} "
+            "vertices: a matrix needs one row and one column per vertex, in the order of the graph"
         )
     if sp.issparse(matrix):
         entries = matrix.tocsr()
@@ -386,14 +385,14 @@ def _from_sequence(demand: Any) -> list[Any]:
         return _from_trips(demand)
     if isinstance(demand, list) and not all(hasattr(values, "__array__") for values in demand):
         raise RequestError(
-            "demand is a list, and a trip in it must be a tuple (origin, destination, volume); for "
-            "columns pass a tuple of three: (origins, destinations, volumes)"
+            "demand is a list, so each trip in it must be a tuple (origin, destination, volume); "
+            "for columns pass a tuple of three: (origins, destinations, volumes)"
         )
     if len(demand) != 3:
         raise RequestError(
             Code("demand"),
-            " must be a tuple of three arrays (origins, destinations, volumes), and has "
-            f"{len(demand)} entries; trips go in a list: [(origin, destination, volume), ...]",
+            " must be a tuple of three arrays (origins, destinations, volumes), but has "
+            f"{len(demand)} entries; pass trips in a list: [(origin, destination, volume), ...]",
         )
     names = ("origins", "destinations", "volumes")
     for name, values in zip(names, demand, strict=True):
@@ -401,7 +400,7 @@ def _from_sequence(demand: Any) -> list[Any]:
             raise RequestError(f"the {name} of demand must be an array, not {values!r}")
         if isinstance(values, tuple):
             raise RequestError(
-                f"the {name} of demand are a tuple: pass an array or a list; trips go in a list: "
+                f"the {name} of demand are a tuple: pass an array or a list; pass trips in a list: "
                 "[(origin, destination, volume), ...]"
             )
     given = in_one_order(dict(zip(names, demand, strict=True))).items()
@@ -430,11 +429,11 @@ def _from_table(demand: Any, origin: Any, destination: Any, volume: Any) -> list
         others = [name for name in names if name not in (origin, destination)]
         if others and "volume" not in others:
             raise RequestError(
-                f"demand has no column 'volume', but {', '.join(map(repr, others))}: pass ",
+                f"demand has no column 'volume'; it has {', '.join(map(repr, others))}: pass ",
                 Code("volume='...'"),
-                " for the one with the volumes, or ",
+                " for the column of volumes, or ",
                 Code("volume=None"),
-                " for one trip a row",
+                " for one trip per row",
             )
         volume = "volume" if others else None
     volumes = np.ones(len(ends[0])) if volume is None else column(demand, volume)
@@ -458,13 +457,11 @@ def _as_volumes(volumes: Any) -> Array:
 
 def _require_numbers(array: Array) -> None:
     if array.dtype.kind not in "biuf":
-        raise RequestError(
-            f"the volumes of demand must be real numbers, and have the type {array.dtype}"
-        )
+        raise RequestError(f"the volumes of demand must be real numbers, not {array.dtype}")
 
 
 def _check_volumes(volumes: Array, positions: Array, columns: int | None) -> None:
-    """Refuse volumes that are no numbers from 0 on; a matrix has so many columns."""
+    """Refuse volumes that are negative or not numbers; a matrix has so many columns."""
     wrong = ~np.isfinite(volumes) | (volumes < 0)
     if wrong.any():
         first, count = int(wrong.argmax()), int(wrong.sum())
@@ -472,7 +469,7 @@ def _check_volumes(volumes: Array, positions: Array, columns: int | None) -> Non
         if columns is not None:
             where = "row {}, column {}".format(*divmod(int(positions[first]), columns))
         raise RequestError(
-            f"volumes of demand must be finite and not negative, and that of {where} is "
+            f"volumes of demand must be finite and non-negative, but that of {where} is "
             f"{volumes[first]:g}: leave out {count:,} such trip{'s' * (count != 1)}"
         )
     with np.errstate(over="ignore"):

@@ -159,9 +159,9 @@ def nearest(
     if k > 1 and where.device not in ("auto", "cpu"):
         raise RequestError(
             Code(f"k={k}"),
-            " runs on ",
+            " needs ",
             Code("device='cpu'"),
-            f"; on {where.devices[0] if where.devices else repr(where.device)} there is ",
+            f"; {where.devices[0] if where.devices else repr(where.device)} takes ",
             Code("k=1"),
         )
     if k > 1:

@@ -1,4 +1,4 @@
-"""Graphs prepared for many questions, and read from files."""
+"""Graphs prepared for many queries, and read from files."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def prepare(
     threads: int | None = None,
     progress: Progress = None,
 ) -> PreparedGraph:
-    """Return the graph with its vertices eliminated, ready for many questions.
+    """Return the graph with its vertices eliminated, ready for many queries.
 
-    Roads, pipes, power lines and meshes fall apart when a few vertices are taken out. On such
-    graphs elimination takes seconds, once; then a distance takes microseconds, and a row of
-    distances to all vertices a fraction of what a search takes. New weights take milliseconds.
-    Graphs without small separators, such as social networks, are refused with the numbers;
-    ``explain(graph, "prepare")`` tells in advance.
+    Roads, pipes, power lines and meshes have small separators: removing a few vertices splits
+    them. On such graphs elimination takes seconds, once; then a distance takes microseconds, and
+    a row of distances to all vertices a fraction of what a search takes. New weights take
+    milliseconds. Graphs without small separators, such as social networks, are refused with the
+    numbers; ``explain(graph, "prepare")`` says so in advance.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def load_prepared(path: str | PathLike[str], graph: Graph | None = None) -> Prep
     Raises
     ------
     FormatError
-        The file is no prepared graph, is damaged, or belongs to another graph.
+        The file is not a prepared graph, is damaged, or belongs to another graph.
 
     Examples
     --------

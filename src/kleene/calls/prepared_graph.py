@@ -48,7 +48,7 @@ _FLOAT = np.dtype(np.float64)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreparedGraph(PreparedForm):
-    """A graph that answers by climbs and sweeps; :func:`prepare` makes one.
+    """A graph with its vertices eliminated, for fast queries; :func:`prepare` makes one.
 
     It never changes: :meth:`customize` returns another one, which shares the elimination. Several
     threads may ask it at once, and it can be pickled for other processes.
@@ -357,7 +357,7 @@ class PreparedGraph(PreparedForm):
         ([[7, 0], [3, 4]], [0, 1, 2])
         """
         if sources is None:
-            raise RequestError("matrix needs sources; for those of all vertices, use trees()")
+            raise RequestError("matrix needs sources; for all vertices, use trees()")
         if targets is None:
             once = isinstance(sources, Iterator)  # which can be read once
             targets = sources = list(sources) if once else sources
@@ -461,7 +461,7 @@ class PreparedGraph(PreparedForm):
         predecessors: bool = True,
         threads: int | None = None,
     ) -> Reach:
-        """Return what each source reaches within a limit.
+        """Return the vertices that each source reaches within a limit.
 
         The answer takes memory for what is reached, and not for all pairs of sources and vertices.
 
@@ -471,7 +471,7 @@ class PreparedGraph(PreparedForm):
             Where paths begin; None means all vertices, in order of position.
         limit : number
             The length to stop at. A vertex is within it if the weights of a path, added one by one
-            from the source, come to no more. ``math.inf`` is no limit.
+            from the source, come to no more. ``math.inf`` means no limit.
         reverse : bool
             Whether paths lead to the sources: what is returned are the vertices that reach them.
         predecessors : bool
@@ -528,7 +528,7 @@ class PreparedGraph(PreparedForm):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it takes beside its graph."""
+        """The bytes that it takes in addition to its graph."""
         return bytes_of(*self._parts)
 
     # ---- new weights ----------------------------------------------------------------------
@@ -684,7 +684,7 @@ def reweighted(graph: Graph, weights: Any, rows: Any, arcs: Any) -> Graph:
             raise GraphError("give the weights once: a graph, or rows=, or arcs=")
         named, others = graph.label(np.arange(graph.n)), weights.label(np.arange(weights.n))
         if not np.array_equal(named, others):
-            raise GraphError("the other graph has other vertices: prepare it by itself")
+            raise GraphError("the new graph has other vertices: prepare it separately")
         return weights
     if isinstance(weights, Mapping) or isinstance(rows, Mapping):
         if (weights is not None) + (rows is not None) + (arcs is not None) > 1:
@@ -714,8 +714,8 @@ def _by_number(graph: Graph, weights: Any) -> Graph:
     if given == rows and not (given == (graph.m,) and _are_in_order(graph)):
         if given == (graph.m,):
             raise GraphError(
-                f"there are {graph.m:,} arcs and as many rows of the table that they were made "
-                "from, in another order: say which one the weights are in, rows=array or arcs=array"
+                f"there are {graph.m:,} arcs, and as many rows of their table, in another order: "
+                "say which order the weights are in, rows=array or arcs=array"
             )
         return graph.reweight(rows=weights)
     return _by_arc(graph, weights)

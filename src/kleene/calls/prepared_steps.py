@@ -134,7 +134,7 @@ def explain_prepared(
 
 
 def foresee(graph: Graph, semiring: str, dtype: Any, threads: int | None) -> Plan:
-    """Return what ``prepare`` would do; the vertices are not put into order for it."""
+    """Return what ``prepare`` would do, without ordering the vertices."""
     kind = value_dtype(graph, semiring, dtype)
     found = expect(graph)
     fill, about = found.fill, "" if found.exact else "about "

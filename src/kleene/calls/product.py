@@ -161,7 +161,9 @@ def _plan(
     """Choose the device, and refuse what does not fit in memory."""
     (rows, inner), columns = a.matrix.shape, b.matrix.shape[1]
     if argmin and inner > _MOST_INNER:
-        raise RequestError(f"A has {inner:,} columns, more than argmin can number: leave it out")
+        raise RequestError(
+            f"A has {inner:,} columns, more than argmin can number: leave out argmin"
+        )
     facts = Facts(columns, a.matrix.size + b.matrix.size, str(kind), 0, 0, 0)
     name, devices = as_devices(device, None)
     ask = Ask.of(

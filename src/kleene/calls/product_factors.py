@@ -31,9 +31,9 @@ Array = NDArray[Any]
 _TYPES = ("int16", "int32", "int64", "float32", "float64")
 _PLUS = ("min_plus", "max_plus")
 _ADVICE = {
-    "min_plus": "takes inf for 'no path', and no -inf",
-    "max_plus": "takes -inf for 'no path', and no inf",
-    "max_times": "takes numbers from 0 on, 0 for 'no path', and no inf",
+    "min_plus": "takes inf for 'no path', but not -inf",
+    "max_plus": "takes -inf for 'no path', but not inf",
+    "max_times": "takes finite non-negative numbers, 0 for 'no path'",
 }
 
 #: What an entry of 0 means, where it is not a path.
@@ -58,7 +58,7 @@ def as_factor(value: Any, name: str, semiring: str, threads: int | None) -> Fact
     """Return a matrix of numbers that the semiring takes, contiguous."""
     if sp.issparse(value):
         raise RequestError(
-            f"{name} is a sparse matrix, and a product takes dense ones: pass {name}.toarray(), "
+            f"{name} is a sparse matrix, but a product takes dense ones: pass {name}.toarray(), "
             f"where an entry of 0 is {_ZERO.get(semiring, 'a path of length 0')}"
         )
     try:
@@ -84,8 +84,8 @@ def require_type(dtype: np.dtype[Any], name: str, semiring: str) -> None:
     if semiring == "boolean":
         if dtype.kind not in "biu":
             raise RequestError(
-                f"{name} is {dtype}, and 'boolean' takes True and False, or integers; pass "
-                f"{name} != 0, or what else is a path"
+                f"{name} is {dtype}, but 'boolean' takes True and False, or integers; pass {name} "
+                "!= 0, or whatever condition means a path"
             )
     elif dtype.name not in _TYPES:
         raise RequestError(Code(name), f" must be {', '.join(_TYPES[:-1])} or float64, not {dtype}")
@@ -105,8 +105,8 @@ def require_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> None:
     """Raise unless the columns of the left factor are the rows of the right one."""
     if left[1] != right[0]:
         raise RequestError(
-            f"A has {left[1]:,} columns and B {right[0]:,} rows: they must be as many, in a "
-            f"product of {left} and {right}"
+            f"A has {left[1]:,} columns but B has {right[0]:,} rows: the shapes {left} and {right} "
+            "do not fit"
         )
 
 
@@ -124,7 +124,7 @@ def require_entries(
         bad = None
     if bad is not None:
         at = "" if matrix is None else f" at {_first(matrix == bad)}"
-        raise RequestError(f"{name} holds {bad}{at}, and {semiring!r} {_ADVICE[semiring]}")
+        raise RequestError(f"{name} holds {bad}{at}, but {semiring!r} {_ADVICE[semiring]}")
 
 
 def _first(found: Array) -> tuple[int, ...]:
@@ -176,8 +176,8 @@ def choose_type(semiring: str, a: Factor, b: Factor, dtype: Any) -> np.dtype[Any
             )
         if not _holds(chosen, semiring, ends):
             raise RequestError(
-                f"dtype {chosen} cannot hold values from {ends[0]:g} to {ends[1]:g}, which entries "
-                "and what they come to may have; leave out dtype, or pass a wider one"
+                f"dtype {chosen} cannot hold values from {ends[0]:g} to {ends[1]:g}, which the "
+                "factors or the product may contain; leave out dtype, or pass a wider one"
             )
     if chosen.kind == "i" and semiring in _PLUS:
         _require_safe_sums(semiring, a, b)

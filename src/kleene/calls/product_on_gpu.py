@@ -53,7 +53,7 @@ def product_on_gpu(
     for name, value in (("A", left), ("B", right), ("out", left if out is None else out)):
         if not on_gpu(value):
             raise RequestError(
-                f"{name} is in host memory, and another matrix on a GPU: bring both to one place"
+                f"{name} is in host memory, but another matrix is on a GPU: bring both to one place"
             )
     kind, _ = split_name(device)
     if kind not in ("auto", "cuda"):
@@ -88,7 +88,7 @@ def _form(arrays: list[Array], semiring: str, dtype: Any, argmin: bool) -> Matri
     if 0 in (*arrays[0].shape, *arrays[1].shape) or semiring == "boolean":
         return None
     if kind != other:
-        raise RequestError(f"A is {kind} and B {other}: on a GPU both must have the same type")
+        raise RequestError(f"A is {kind} and B is {other}: on a GPU both must have the same type")
     if dtype is not None and np.dtype(dtype) != kind:
         raise RequestError(f"A and B are {kind}: on a GPU dtype must be the same, not {dtype!r}")
     if kind in _FLOATS:
@@ -185,7 +185,7 @@ def _stored(answer: tuple[Any, Any], out: Any, device: Device) -> tuple[Any, Any
     if to.shape != values.shape or to.dtype != values.dtype:
         raise RequestError(
             Code("out"),
-            f" must be a {values.dtype} array of shape {values.shape}, and is a {to.dtype} "
+            f" must be a {values.dtype} array of shape {values.shape}, not a {to.dtype} "
             f"array of shape {to.shape}",
         )
     if to.size and to.strides[1] != to.dtype.itemsize:

@@ -130,9 +130,7 @@ def as_edges(bins: Any) -> Array | None:
         return None
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         if bins < 1:
-            raise RequestError(
-                Code("bins"), f" must be a whole number from 1 on, or edges, and is {bins}"
-            )
+            raise RequestError(Code("bins"), f" must be a positive integer, or edges, not {bins}")
         count = int(bins)
         require_memory(16 * (count + 1), f"a histogram of {count:,} bins", "take fewer bins")
         return np.arange(count + 1)
@@ -146,7 +144,7 @@ def as_edges(bins: Any) -> Array | None:
     right = edges.ndim == 1 and len(edges) > 1 and edges.dtype.kind in "iuf"
     if not right or not (edges[1:] > edges[:-1]).all():
         raise RequestError(
-            Code("bins"), " must be a whole number, or at least two edges in ascending order"
+            Code("bins"), " must be an integer, or at least two edges in ascending order"
         )
     return edges
 

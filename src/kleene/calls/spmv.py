@@ -97,7 +97,7 @@ def spmv(
     require_unmasked(x, "x", FILL_IN)
     vector = as_array(in_order_of_vertices(x, graph, "x"), "x")
     if vector.shape != (graph.n,):
-        raise RequestError(f"x has shape {vector.shape}, and the graph {graph.n:,} vertices")
+        raise RequestError(f"x has shape {vector.shape}, but the graph has {graph.n:,} vertices")
     if semiring != "boolean":
         warn_of_numbers_left(graph)
     values = np.ascontiguousarray(_values(graph, vector, semiring))
@@ -124,8 +124,8 @@ def _require_dense_form(graph: Graph, dtype: np.dtype[Any], semiring: str) -> No
     if semiring == "boolean" or graph.weights is None or graph.stats.max_weight < no_path(dtype):
         return
     raise RequestError(
-        f"form='dense' of {dtype} has no entry for an arc of weight {no_path(dtype)}, which means "
-        "no arc there; take another form, or x of a wider type"
+        f"form='dense' in {dtype} cannot store an arc of weight {no_path(dtype)}, which means 'no "
+        "arc' there; use another form, or x of a wider type"
     )
 
 
@@ -135,7 +135,7 @@ def _values(graph: Graph, x: Array, semiring: str) -> Array:
     assert values is not None
     if semiring != "plus_times" and values.dtype.kind == "f" and np.isnan(values).any():
         at = int(np.isnan(values).argmax())
-        raise RequestError(f"x holds nan at {at}, which is no value of {semiring!r}; replace it")
+        raise RequestError(f"x holds nan at {at}, which is not a value of {semiring!r}; replace it")
     if semiring == "boolean":
         return x.astype(bool).astype(np.int32)
     dtype = values.dtype if graph.weights is None else np.result_type(values, graph.weights)

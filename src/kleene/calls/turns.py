@@ -195,7 +195,7 @@ class TurnGraph:
             raise RequestError("a TurnGraph does not take ", Code(f"{refused[0]}="))
         if options.get("on") is not None and targets is None:
             raise RequestError(
-                "workers write whole rows to a store, which a TurnGraph does not take: give ",
+                "on a cluster, whole rows go to a store, which a TurnGraph does not support: give ",
                 Code("targets=[...]"),
                 ", or leave out ",
                 Code("on="),
@@ -271,7 +271,7 @@ def _absent(row: int, count: int, columns: dict[str, Array]) -> GraphError:
     turn = ", ".join(f"{name} {values.tolist()[row]!r}" for name, values in columns.items())
     others = f", and {count - 1:,} others" if count > 1 else ""
     return GraphError(
-        f"row {row} of the turns ({turn}) is no turn in the graph{others}: an arc is "
+        f"row {row} of the turns ({turn}) is not a turn in the graph{others}: an arc is "
         "missing, or the two do not meet; pass ",
         Code("missing='ignore'"),
         " to leave such rows out",

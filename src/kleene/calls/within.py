@@ -54,7 +54,7 @@ def within(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Reach:
-    """Return what each source reaches within a limit, or the vertices nearest to it.
+    """Return the vertices that each source reaches within a limit, or those nearest to it.
 
     The answer takes memory for what is reached, and not for all pairs of sources and vertices.
     Searches run side by side on all cores, and what one costs does not depend on the size of the
@@ -69,7 +69,7 @@ def within(
         Where to search from; None means all vertices, in order of position.
     limit : number, optional
         The length, or the number of hops, to stop at. A vertex is within it if the weights of a
-        path, added one by one from the source, come to no more. ``math.inf`` is no limit.
+        path, added one by one from the source, come to no more. ``math.inf`` means no limit.
     k : int, optional
         How many vertices to stop at, besides the source: the nearest. Among vertices at the same
         distance, those found first come first, and among those found, the ones of smaller position.

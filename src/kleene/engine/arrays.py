@@ -88,7 +88,7 @@ def caller_memory(out: Out, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Arr
         kind = "" if out.flags.writeable else "read-only "
         raise RequestError(
             Code("out"),
-            f" must be a writable {dtype} array of shape {shape}, and is a {kind}{out.dtype} "
+            f" must be a writable {dtype} array of shape {shape}, not a {kind}{out.dtype} "
             f"array of shape {out.shape}",
         )
     if not out.flags.c_contiguous:

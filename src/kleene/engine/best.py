@@ -1,9 +1,10 @@
-"""The nearest of many facilities: shares of them are searched apart, and the best of all are kept.
+"""The nearest of many facilities: subsets are searched separately, and the best are kept.
 
 One search finds the k nearest of all facilities, and takes as long as the labels that it keeps: k
-at each vertex, however many facilities there are. So shares of the facilities are searched apart
-where a share has fewer than k; the k nearest of all are then the best of those of the shares.
-Otherwise all of it is one piece, for a worker that has more memory, more cores or a GPU.
+at each vertex, however many facilities there are. So subsets of the facilities are searched
+separately where a subset has fewer than k; the k nearest of all are then the best among those of
+the subsets. Otherwise all of it is one piece, for a worker that has more memory, more cores or a
+GPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers of pairs: their values and paths, and no rows.
+"""Answers of pairs: their values and paths, without rows.
 
 Pairs with the same origin share a search. Searches run in batches; of each batch only what its
 pairs ask for is kept. Where there are fewer destinations than origins, searches start there, on the

@@ -1,4 +1,4 @@
-"""What goes with what: tables of sinks and runners, and what a refusal says.
+"""Which sinks and runners can be combined: tables, and what a refusal says.
 
 A call names its sink by what it returns and where that goes, and its runner by where it is
 computed. What is not refused here is right, and tested.
@@ -30,7 +30,7 @@ RUNNERS = ("here", "devices", "cluster")
 
 
 class Refusal(NamedTuple):
-    """Why two things do not go together, and what to do instead."""
+    """Why two things cannot be combined, and what to do instead."""
 
     problem: str
     option: str
@@ -138,7 +138,7 @@ def runner_of(call: Call) -> str:
 
 
 def require_fit(call: Call) -> None:
-    """Refuse a call whose sink and runner do not go together, or that names two sinks."""
+    """Refuse a call whose sink and runner cannot be combined, or that names two sinks."""
     sink, runner = sink_of(call), runner_of(call)
     why = REFUSED.get((sink, runner))
     if call.ask.output.keep == "device":

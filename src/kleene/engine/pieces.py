@@ -1,8 +1,8 @@
 """Pieces: ranges of rows that are computed, written and recorded together, and how large they are.
 
-A piece should take some seconds, so that a process that ends loses little and overheads are small
-beside it; and its rows should take a small part of the memory, since a piece is written while the
-next one is computed.
+A piece should take some seconds, so that a process that ends loses little and overheads are
+comparatively small; and its rows should take a small part of the memory, since a piece is written
+while the next one is computed.
 """
 
 from __future__ import annotations

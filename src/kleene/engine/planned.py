@@ -2,7 +2,7 @@
 
 ``explain`` makes the call itself. Where the plan is made and work would begin, ``show`` hands the
 plan to it instead, so that what is explained is what would run. Until then a call that is explained
-learns cheap facts only: no vertices are put into order, and nothing is written.
+learns cheap facts only: no vertices are ordered, and nothing is written.
 """
 
 from __future__ import annotations

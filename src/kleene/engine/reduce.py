@@ -1,4 +1,4 @@
-"""Reductions of rows: some at a time into one buffer, of which a few numbers are kept."""
+"""Reductions of rows: some rows at a time in one buffer, of which a few numbers are kept."""
 
 from __future__ import annotations
 

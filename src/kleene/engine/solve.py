@@ -1,4 +1,4 @@
-"""The one road of a path call: plan, pieces, run, record, finish; timed once, here.
+"""How every path call runs: plan, pieces, run, record, finish; timed once, here.
 
 This module knows sinks and runners by their methods only. Pieces are computed in this process, or
 by a *runner* elsewhere, such as the workers of a cluster.

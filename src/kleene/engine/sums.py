@@ -1,4 +1,4 @@
-"""Sums over sources: those of runs of them are computed apart, and added in their order."""
+"""Sums over sources: runs of sources are summed separately, and added in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closures of matrices in parts: their task, and plans of tiles for workers that are not known.
+"""Closures of matrices in parts: their task, and plans of tiles for workers not known yet.
 
 The plan of a call on a cluster says what is computed, and in which type. Where is each worker's own
 choice: it gets plans of a tile for the devices that pay, the best first, and opens the first that

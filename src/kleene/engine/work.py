@@ -230,7 +230,7 @@ def run_rows(run: Callable[[Task], Answer], plan: Plan, call: Call, task: Task) 
 
 
 def run_method(plan: Plan, task: Any, *more: Any) -> Any:
-    """Run the method of a plan on a task that is no path problem's; ``more`` is its own."""
+    """Run the method of a plan on a task that is not a path problem; ``more`` is its own."""
     run = plan._row.load()
     if not plan.device_memory:
         return run(task, *more)

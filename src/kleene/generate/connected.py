@@ -37,7 +37,7 @@ def capped(
         rounded, but at least n - 1, which a spanning tree needs.
     max_degree : int or float
         The largest out-degree: an int is a number of arcs, a float from 0 to 1 is relative to n. So
-        ``1`` is one arc, and ``1.0`` is no limit.
+        ``1`` is one arc, and ``1.0`` means no limit.
     seed : int
         The same seed makes the same graph, on any machine and any number of threads.
     weights : None, number, (low, high), or function

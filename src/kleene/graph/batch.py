@@ -210,7 +210,7 @@ def _part(at: int, item: Any, size: int | None, weights: Any) -> tuple[int, Arra
                 raise
             made = Code(f"Graph.from_dense({name}, null_value=...)")
             raise GraphError(
-                f"{name}: ", message_of(error), ", in a graph of its own: ", made
+                f"{name}: ", message_of(error), ", in a separate graph: ", made
             ) from None
         return g.n, np.stack(g.coo[:2]), g.weights if weights is None else to_numpy(weights)
     return size, _edge_index(item, name), to_numpy(weights)

@@ -208,7 +208,7 @@ def require_one_each(weights: Array, count: int, what: str = "arcs") -> None:
     """Raise unless there is one weight for each of so many arcs, or rows."""
     if weights.ndim != 1:
         raise GraphError(
-            f"weights must be one list, an entry for each of {count} {what}; these have the shape "
+            f"weights must be one-dimensional, one for each of {count} {what}, not of shape "
             f"{weights.shape}"
         )
     if len(weights) != count:
@@ -243,7 +243,7 @@ def as_flag(value: Any, name: str) -> bool:
 def as_seed(seed: Any) -> int:
     """Return a seed of random numbers."""
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
-        raise RequestError(Code("seed"), f" must be a whole number from 0 on, not {seed!r}")
+        raise RequestError(Code("seed"), f" must be a non-negative integer, not {seed!r}")
     return int(seed)
 
 
@@ -321,8 +321,9 @@ def over_budget(needed: int, available: int, what: str, *advice: str) -> MemoryB
 
 # ---- How long paths may be in a type, with room for what methods form on the way ----------------
 # In integers, half of the largest value stands for "no path" in many methods, so that no sum with
-# it wraps. In 32 bits it is no length, since 64 bits are at hand. In floats, methods on matrices
-# add two paths; Johnson's algorithm adds two potentials to a path, and rounding comes on top.
+# it wraps. In 32 bits it is not a length, since 64 bits are available. In floats, methods on
+# matrices add two paths; Johnson's algorithm adds two potentials to a path, and rounding comes on
+# top.
 
 #: How many times the longest path a type must hold.
 _ROOM = {"i": 2, "f": 4}

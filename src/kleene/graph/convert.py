@@ -189,7 +189,7 @@ def _values(values: list[Any], what: str) -> Array | None:
     missing = [at for at, value in enumerate(values) if value is None]
     if missing and len(missing) < len(values):
         raise GraphError(
-            f"{what}: edge {missing[0]} of {len(values):,} has none",
+            f"{what}: edge {missing[0]} of {len(values):,} has no weight",
             advice=["give every edge one", UNWEIGHTED],
         )
     return None if missing or not values else as_weights(np.array(values), what)
@@ -209,7 +209,7 @@ def from_igraph(cls: type[Graph], graph: Any, weight: str | None = "auto") -> Gr
         raise no_such_weight(str(name), "edge attribute", attributes)
     names = graph.vs["name"] if "name" in graph.vs.attributes() else None
     if names is not None and not _are_labels(names):
-        raise GraphError("the vertex attribute 'name' must be unique, and no vertex without it")
+        raise GraphError("the vertex attribute 'name' must be unique and present on every vertex")
     made = cls.from_edges(
         ends[::2],
         ends[1::2],
@@ -405,7 +405,10 @@ def _from_array(cls: type[Graph], matrix: Any, null_value: Any = None) -> Graph:
 def from_osmnx(cls: type[Graph], streets: Any, weight: str | None) -> Graph:
     graph = from_networkx(cls, streets, weight)
     if graph.positions is None and graph.n:
-        raise GraphError("expected a graph of OSMnx, whose nodes have x and y; use from_networkx")
+        raise GraphError(
+            "expected a graph of OSMnx, whose nodes have x and y; for other graphs use "
+            "from_networkx"
+        )
     crs = streets.graph.get("crs")
     graph = in_crs(graph, None if crs is None else str(crs))
     geometries = [data.get("geometry") for *_, data in streets.edges(data=True)]

@@ -376,7 +376,7 @@ class Graph:
 
         Off the diagonal, a zero is an arc of weight zero if some entry means "no arc". Where none
         does, as in an adjacency matrix, the matrix is refused until ``null_value`` says what a zero
-        means: 0 if it is no arc, as in SciPy and NetworkX, infinity if it is an arc.
+        means: 0 if zeros mean "no arc", as in SciPy and NetworkX, infinity if they are arcs.
 
         Parameters
         ----------

@@ -116,11 +116,11 @@ def _require_known_zeros(entries: Array) -> None:
         share = 100 * zeros / (entries.size - len(entries))
         raise GraphError(
             f"{counted(zeros, 'entry', 'entries')} of the matrix off the diagonal "
-            f"{'is' if zeros == 1 else 'are'} zero ({share:.3g} %), and "
-            "none means 'no arc'",
+            f"{'is' if zeros == 1 else 'are'} zero ({share:.3g} %), which may mean 'no arc' or "
+            "weight 0",
             advice=[
-                Text(Code("null_value=0"), " if a zero is no arc, as in an adjacency matrix"),
-                Text(Code("null_value=inf"), " if it is an arc of weight 0"),
+                Text(Code("null_value=0"), " if zeros mean 'no arc', as in an adjacency matrix"),
+                Text(Code("null_value=inf"), " if they are arcs of weight 0"),
             ],
             lead=": pass ",
         )

@@ -25,7 +25,7 @@ _HOST_MEMORY = (1, 3)
 
 
 def is_foreign(value: Any) -> bool:
-    """Return whether this is an array of a library other than NumPy; a column is none."""
+    """Return whether this is an array of a library other than NumPy; a column is not one."""
     column = type(value).__module__.startswith("pyarrow.")
     return hasattr(value, "__dlpack__") and not (column or isinstance(value, _OF_NUMPY))
 

@@ -56,7 +56,10 @@ def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:
         )
     if not np.isfinite(array).all():
         vertex = int(np.argmin(np.isfinite(array).all(axis=1)))
-        raise GraphError(f"the position of a vertex is {tuple(array[vertex].tolist())}")
+        raise GraphError(
+            f"positions must be finite, but that of vertex {graph.label(vertex)!r} is "
+            f"{tuple(array[vertex].tolist())}"
+        )
     if given is None:
         return adopt(array)  # type: ignore[no-any-return]
     given[places] = array

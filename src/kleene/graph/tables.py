@@ -169,7 +169,9 @@ def _direction(table: Any, directed: bool | str, rows: int) -> bool | Array:
         return directed
     direction = as_directions(column(table, directed), directed)
     if len(direction) != rows:
-        raise GraphError(f"column {directed!r} has {len(direction)} of {rows} rows")
+        raise GraphError(
+            f"column {directed!r} has {len(direction)} entries, but the table has {rows} rows"
+        )
     return direction
 
 

@@ -58,7 +58,7 @@ class Entries(NamedTuple):
 def update(graph: Graph, changes: Any, rows: Any) -> Graph:
     if (changes is None) == (rows is None):
         raise GraphError(
-            "say once what changes: update({(source, target): weight}) or "
+            "give the changes either by pair, update({(source, target): weight}), or by row, "
             "update(rows={row: weight})"
         )
     if rows is not None:
@@ -103,7 +103,7 @@ def _as_changes(changes: Mapping[Any, Any]) -> tuple[Array | None, NDArray[np.bo
         at = np.flatnonzero(~closed)[int(np.argmin(np.isfinite(finite)))]
         raise GraphError(
             f"the new weight of {list(changes)[at]!r} is {values[at]}, which is not a weight; "
-            "infinity closes"
+            "infinity closes the arc"
         )
     if closed.all():
         return None, closed
@@ -166,7 +166,7 @@ def _rows_of_pairs(graph: Graph, given: Changes, tails: Array, heads: Array) -> 
         found = entries.rows[first[at] : first[at] + count[at]]
         raise GraphError(
             f"{len(found)} rows of the table lead from {_ends(graph, tails[at], heads[at])}: "
-            f"{_numbers(graph.rows, found)}; say whose weight is new, update(rows={{row: weight}})"
+            f"{_numbers(graph.rows, found)}; say which one changes, update(rows={{row: weight}})"
         )
     pair, entry = spans(first, count)
     rows = entries.rows[entry]

@@ -2,7 +2,7 @@
 
 Besides the ends, the column called weight, w, cost, length, distance, time, minutes or km is the
 weight; two of them are refused. Without such a name it is the third column of three, if that holds
-numbers; attributes of edges have no order, and another one is no weight unless it is named, as in
+numbers; attributes of edges have no order, and another one is a weight only if it is named, as in
 NetworkX. Otherwise there are no weights; a graph whose table or edges have other numbers keeps
 their names, and the first call on its weights warns that it counts hops, also of a graph in parts.
 """
@@ -104,7 +104,7 @@ def choose_weight(
 
 
 def holds_numbers(column: Any) -> bool:
-    """Return whether a column of a table holds numbers, by its type; flags are none.
+    """Return whether a column of a table holds numbers, by its type; flags do not count.
 
     Of Python objects, those decide that are not missing.
     """
@@ -134,7 +134,7 @@ def is_number_type(kind: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value of a table or an attribute is a real number; a flag is none."""
+    """Return whether a value of a table or an attribute is a real number; a flag does not count."""
     return isinstance(value, Number) and not isinstance(value, (bool, complex))
 
 

@@ -86,7 +86,7 @@ def read(
     if found is None:
         return Graph.from_edges([], [], n=0, directed=direction, name=source.stem)
     first, arcs = found.first, _arcs(text, found)
-    if arcs is None:  # the first line is no header
+    if arcs is None:  # the first line is not a header
         found = layout_of(header=False)
         assert found is not None
         arcs = text.arcs(found.layout)
@@ -125,7 +125,7 @@ def _arcs(text: TextReader, found: Found) -> Arcs | None:
 
 
 def _warn_of_header(source: Source, first: FirstLine, arcs: Arcs) -> None:
-    """Warn if the ends of the first line are no vertices elsewhere, and so may be a header."""
+    """Warn if the ends of the first line occur in no other line, and so may be a header."""
     if arcs.names is None:
         return
     tail, head = arcs.sources[0], arcs.targets[0]
@@ -279,8 +279,8 @@ def _find_weight(
         if at in ends:
             end = "source" if at == ends[0] else "target"
             raise RequestError(
-                f"the column {weight!r} is taken for the {end}, and cannot be the weight: "
-                "say which columns are the ends, ",
+                f"column {weight!r} was taken as the {end} and cannot be the weight, too: name the "
+                "columns of the ends, ",
                 Code("columns=['from', 'to']"),
             )
         return at, None
@@ -376,7 +376,7 @@ def _comment(graph: Graph) -> str:
 
 
 def _titles(graph: Graph) -> tuple[str, str]:
-    """Return known names of the ends that are no vertices."""
+    """Return known names of the ends that are not vertices."""
     labels = set() if graph.labels is None else set(graph.labels.tolist())
     source, target = "source", "target"
     while labels & {source, target}:

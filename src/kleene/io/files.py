@@ -164,7 +164,7 @@ def read_with_format(
 
 @contextmanager
 def _memory_named(path: PathOrFile) -> Iterator[None]:
-    """Turn the end of memory, which checks could not foresee, into an error that names the file."""
+    """Turn a MemoryError, which checks could not foresee, into an error that names the file."""
     try:
         yield
     except MemoryBudgetError:
@@ -172,7 +172,7 @@ def _memory_named(path: PathOrFile) -> Iterator[None]:
     except MemoryError as error:
         said = f" ({error})" if str(error) else ""
         raise MemoryBudgetError(
-            f"reading {path}: the system gave no more memory{said}",
+            f"reading {path}: out of memory{said}",
             advice=["use a machine with more memory", "raise the limit of the process"],
             lead="; ",
         ) from None
@@ -275,8 +275,8 @@ def detect_format(source: Source, named: str | None = None) -> Format:
     source.require_utf8()
     if source.suffix in (".geojson", ".json"):
         raise FormatError(
-            f"{source.name}: GeoJSON and JSON draw a network and do not say what meets what; make "
-            "a table with a row per street, the names of its two ends and its length, as OSMnx or "
+            f"{source.name}: GeoJSON and JSON hold shapes, not which streets meet; make a table "
+            "with one row per street, the names of its two ends and its length, as OSMnx or "
             "GeoPandas do"
         )
     raise FormatError(

@@ -1,4 +1,4 @@
-"""METIS ``.graph``: line i lists the neighbours of vertex i, from 1 on; undirected.
+"""METIS ``.graph``: line i lists the neighbours of vertex i, numbered from 1; undirected.
 
 The header is ``<vertices> <edges> [<fmt> [<ncon>]]``. The digits of fmt say whether lines carry
 the vertex's size, its ncon weights, and the weight of each edge; sizes and weights of vertices are

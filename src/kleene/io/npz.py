@@ -114,7 +114,7 @@ def rows_of_entries(arrays: Arrays, n: int) -> EdgeRows | None:
         index=_later_fact(held["index"], "i"),
     )
     if held["numbers"] is None and count != len(sources):
-        raise GraphError(f"the table has {count} rows, and {len(sources)} are there")
+        raise GraphError(f"the table has {count} rows, but {len(sources)} are stored")
     return _with_lines(rows, held["line_offsets"], held["line_coordinates"])
 
 

@@ -363,7 +363,7 @@ def _is_device(file: IO[bytes]) -> bool:
 
 
 def _encoding(head: bytes) -> str | None:
-    """Return the encoding of text that begins so, None for UTF-8 or what is no text.
+    """Return the encoding of text that begins so, None for UTF-8 or what is not text.
 
     Without a mark, all bytes of a plain character are zero but one: in UTF-16 one of two, in UTF-32
     one of four.

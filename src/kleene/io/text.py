@@ -54,7 +54,7 @@ class Arcs(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """The columns of a line. Columns are numbered from 0; -1 is no column."""
+    """The columns of a line. Columns are numbered from 0; -1 means none."""
 
     source: int = 0
     target: int = 1

@@ -48,7 +48,7 @@ _ROWS = 512
 
 
 class Betweenness(Measure):
-    """The share of all shortest paths that leads through each vertex; see :func:`betweenness`.
+    """The share of all shortest paths through each vertex; see :func:`betweenness`.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Betweenness(Measure):
 
     @property
     def sources(self) -> Array | None:
-        """The sources, where they are a part of the vertices; labels where the graph has labels."""
+        """The sources, unless they are all vertices; labels where the graph has labels."""
         if len(self._task.sources) == self.graph.n:
             return None
         labels: Array = self.graph.label(self._task.sources)
@@ -221,8 +221,9 @@ class Betweenness(Measure):
             if beyond.any():
                 at = int(np.argmax(beyond))
                 raise VerificationError(
-                    f"{what} {_name(graph, what, at)} is off by {off[at]:.3g}, and "
-                    f"{self.error:.3g} was allowed; {count:,} sources leave {own:.3g} open"
+                    f"{what} {_name(graph, what, at)} is off by {off[at]:.3g}, more than the error "
+                    f"of {self.error:.3g} and the {own:.3g} that a check of {count:,} sources "
+                    "cannot decide"
                 )
 
     def _check_scaling(self) -> None:
@@ -234,8 +235,8 @@ class Betweenness(Measure):
             if ours is not None and right is not None and not np.array_equal(ours, right):
                 at = int(np.argmax(ours != right))
                 raise VerificationError(
-                    f"{what} {_name(self.graph, what, at)} has {ours[at]:.15g}, and by its "
-                    f"sum {right[at]:.15g}"
+                    f"{what} {_name(self.graph, what, at)} has {ours[at]:.15g}, but its sum gives "
+                    f"{right[at]:.15g}"
                 )
 
     def _check_identity(self) -> None:
@@ -247,8 +248,8 @@ class Betweenness(Measure):
         for what, sums, right in (("vertices", of_vertices, inner), ("arcs", of_arcs, distances)):
             if sums is not None and abs(float(sums.sum()) - right) > _ROUNDING * max(1.0, right):
                 raise VerificationError(
-                    f"the sums of all {what} come to {sums.sum():.15g}, and by the distances "
-                    f"of all pairs to {right:.15g}"
+                    f"the sums of all {what} add up to {sums.sum():.15g}, but the distances of all "
+                    f"pairs give {right:.15g}"
                 )
 
 
@@ -260,8 +261,8 @@ def _compare(graph: Graph, found: Sums, right: Sums) -> None:
         if wrong.any():
             at = int(np.argmax(wrong))
             raise VerificationError(
-                f"{what} {_name(graph, what, at)} has the sum {ours[at]:.15g}, and by the "
-                f"plain method {theirs[at]:.15g}"
+                f"{what} {_name(graph, what, at)} has the sum {ours[at]:.15g}, but the plain "
+                f"method gives {theirs[at]:.15g}"
             )
 
 

@@ -196,7 +196,7 @@ class DistanceHistogram(LongTable):
         at = bounds.first_wrong(self.counts, some)
         if at is not None:
             raise VerificationError(
-                f"bin {at} has {self.counts[at]:,} pairs, and {proof.rows:,} of {proof.of:,} "
+                f"bin {at} has {self.counts[at]:,} pairs, but {proof.rows:,} of {proof.of:,} "
                 f"sources have {bounds.in_words(at)}"
             )
         rounded = bounds.rounded(self.counts, some)

@@ -137,7 +137,7 @@ class DistanceMeasure(Measure):
         compare = self._compare_integers if whole else self._compare_floats
         same = compare(row, proved, sources)
         if self.values[row] != numbers[row]:
-            proved.refuse(f"has {self.name} {self.values[row]:.15g}, not {numbers[row]:.15g}")
+            proved.refuse(f"has {self.name} {self.values[row]:.15g}, expected {numbers[row]:.15g}")
         return same
 
     def _compare_integers(self, row: int, proved: ProvedRow, sources: Array) -> bool:
@@ -149,7 +149,7 @@ class DistanceMeasure(Measure):
         if self.reached[row] != len(distances):
             _refuse_count(proved, int(self.reached[row]), len(distances))
         if held != total:
-            proved.refuse(f"has the total {held}, and should have {total}")
+            proved.refuse(f"has the total {held}, expected {total}")
         return True
 
     @np.errstate(over="ignore", invalid="ignore")  # totals may be infinite, and their errors nan
@@ -172,12 +172,12 @@ class DistanceMeasure(Measure):
         if not least <= count <= most:
             _refuse_count(proved, count, least)
         if held != total and not total - error <= held <= total + more + error:
-            proved.refuse(f"has the total {held!r}, and should have {total!r}")
+            proved.refuse(f"has the total {held!r}, expected {total!r}")
         return held == float(terms[within].sum()) and count == int(within.sum())
 
 
 def _refuse_count(proved: ProvedRow, count: int, right: int) -> None:
-    proved.refuse(f"has {count:,} vertices in reach, and should have {right:,}")
+    proved.refuse(f"has {count:,} vertices in reach, expected {right:,}")
 
 
 class Closeness(DistanceMeasure):

@@ -119,5 +119,5 @@ class Eccentricity(Measure):
         right = proved.values[there].max()
         held, slack = self.values[vertex], float(np.max(proved.slack[there]))
         if proved.differs(held, right, slack):
-            proved.refuse(f"has the eccentricity {held}, and should have {right}")
+            proved.refuse(f"has the eccentricity {held}, expected {right}")
         return bool(held == right)

@@ -73,7 +73,7 @@ class Unassigned:
 
 
 class Loads(LongTable):
-    """What goes along each arc when all trips of a demand take shortest paths.
+    """The volume on each arc when all trips of a demand take shortest paths.
 
     As a table (``loads.to_frame()``, ``loads.save("flows.parquet")``) it has a row for each arc:
     source, target, flow, and for a graph from a table the row that the arc comes from.
@@ -143,7 +143,7 @@ class Loads(LongTable):
 
     @cached_property
     def vertices(self) -> Array:
-        """What goes through each vertex, by position: float64.
+        """The volume through each vertex, by position: float64.
 
         Trips count where they pass, where they begin and where they end, once each. Trips from a
         vertex to itself go nowhere and do not count.
@@ -154,7 +154,7 @@ class Loads(LongTable):
 
     @property
     def rows(self) -> Array:
-        """What goes along each row of the table that the graph was made from, in both directions.
+        """The volume on each row of the table that the graph was made from, in both directions.
 
         Of parallel rows the lightest has all of it, the first of them. A row that no arc comes from
         has 0.
@@ -164,12 +164,12 @@ class Loads(LongTable):
 
     @cached_property
     def along(self) -> Array:
-        """What goes along each table row from its source to its target."""
+        """The volume on each table row from its source to its target."""
         return self._by_row(against=False)
 
     @cached_property
     def against(self) -> Array:
-        """What goes along each table row from its target to its source."""
+        """The volume on each table row from its target to its source."""
         return self._by_row(against=True)
 
     def _by_row(self, against: bool) -> Array:
@@ -225,7 +225,7 @@ class Loads(LongTable):
         [(0, 1, 5.0), (1, 2, 5.0)]
         """
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 0:
-            raise RequestError(Code("count"), f" must be a number of arcs, and is {count!r}")
+            raise RequestError(Code("count"), f" must be a number of arcs, not {count!r}")
         best = np.argsort(-self.arcs, kind="stable")[:count]
         tails, heads = (self.graph.label(end[best]).tolist() for end in self.graph.coo[:2])
         return list(zip(tails, heads, self.arcs[best].tolist(), strict=True))

@@ -88,7 +88,9 @@ def _check_origin(loads: Loads, origin: int) -> Array:
     which = np.append(which, np.flatnonzero(right.assigned != loads._assigned[trips]))
     if len(which):
         end = loads.graph.label(int(own.destinations[which[0]]))
-        raise VerificationError(f"whether {label!r} leads to {end!r} is not what the answer says")
+        raise VerificationError(
+            f"the answer is wrong about whether {end!r} can be reached from {label!r}"
+        )
     _require_conserved(own, found, f"what leaves {label!r}")
     slack = _rounding(task)
     if task.split:
@@ -99,7 +101,7 @@ def _check_origin(loads: Loads, origin: int) -> Array:
     costs = [cost(own, answer.arcs) for answer in (found, right)]
     if abs(costs[0] - costs[1]) > slack * cost(own, right.arcs, magnitudes=True):
         raise VerificationError(
-            f"trips from {label!r} cost {costs[0]:g}, and on shortest paths {costs[1]:g}"
+            f"trips from {label!r} cost {costs[0]:g}, but {costs[1]:g} on shortest paths"
         )
     return found.arcs
 
@@ -109,7 +111,7 @@ def _require_conserved(task: LoadsTask, answer: LoadsAnswer, what: str) -> None:
     graph, trips = task.graph, np.flatnonzero(answer.assigned)
     arcs, volumes = answer.arcs, task.volumes[trips]
     if not (arcs >= 0).all():  # NaN is not, either
-        raise VerificationError(f"{what} has a flow that is negative, or no number")
+        raise VerificationError(f"{what} has a flow that is negative or NaN")
 
     def at(vertices: Array, flows: Array) -> Array:
         return add_up(vertices, flows, graph.n)

@@ -26,7 +26,7 @@ Array = NDArray[Any]
 class Measure(LongTable):
     """A number for each vertex of a graph.
 
-    It is an array to NumPy (``np.asarray(measure)``), a mapping from vertices to numbers
+    It works as a NumPy array (``np.asarray(measure)``), a mapping from vertices to numbers
     (``measure["Rome"]``, ``measure.items()``, ``measure.to_dict()``) and a table
     (``measure.to_frame()``, ``measure.save("x.parquet")``). As in a pandas Series, a loop goes over
     the numbers, and ``in`` asks for a vertex.
@@ -68,8 +68,8 @@ class Measure(LongTable):
         """
         if isinstance(vertices, slice):
             raise RequestError(
-                "a slice names no vertices: give their labels, or positions where the graph has no "
-                "labels; for a part of the array, slice it: .values[:2]"
+                "a slice does not name vertices: give labels, or positions where the graph has no "
+                "labels; for a part of the array, slice .values[:2]"
             )
         found = self.values[self.graph.index(vertices)]
         return found.item() if isinstance(found, np.generic) else found
@@ -84,7 +84,7 @@ class Measure(LongTable):
             found = self.graph.index(vertex)
         except GraphError:
             return False
-        return np.ndim(found) == 0  # several vertices are no vertex
+        return np.ndim(found) == 0  # several vertices are not one
 
     def keys(self) -> list[Any]:
         """Return the vertices, by label where the graph has labels.
@@ -121,7 +121,7 @@ class Measure(LongTable):
         return dict(self.items())
 
     def top(self, count: int = 10) -> list[tuple[Any, Any]]:
-        """Return the vertices with the largest numbers, and these, the largest first.
+        """Return the vertices with the largest numbers, as (vertex, number), the largest first.
 
         Of equal ones the first in the order of the graph comes first.
 
@@ -137,7 +137,7 @@ class Measure(LongTable):
         [(1, 2.0), (2, 2.0), (0, 0.0)]
         """
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 0:
-            raise RequestError(Code("count"), f" must be a number of vertices, and is {count!r}")
+            raise RequestError(Code("count"), f" must be a number of vertices, not {count!r}")
         best = np.argsort(-self.values, kind="stable")[:count]
         return list(zip(self.graph.label(best).tolist(), self.values[best].tolist(), strict=True))
 

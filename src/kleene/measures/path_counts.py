@@ -175,14 +175,14 @@ class PathCounts(Measure):
             distance = right.distances.get(v, unreached)
             if self.distances[v] != distance:
                 raise VerificationError(
-                    f"vertex {self.graph.label(v)!r} has the distance {self.distances[v]}, and by "
-                    f"the plain method {distance}"
+                    f"vertex {self.graph.label(v)!r} has the distance {self.distances[v]}, but the "
+                    f"plain method gives {distance}"
                 )
             found, wanted = self.values.item(v), right.count(v)
             if found != (wanted if self.values.dtype.kind != "f" else float(wanted)):
                 raise VerificationError(
-                    f"vertex {self.graph.label(v)!r} has {Decimal(found):.17g} shortest paths, and "
-                    f"by the plain method {Decimal(wanted):.17g}"
+                    f"vertex {self.graph.label(v)!r} has {Decimal(found):.17g} shortest paths, but "
+                    f"the plain method gives {Decimal(wanted):.17g}"
                 )
         exact = "rounded once" if self.values.dtype.kind == "f" else "exact"
         checked = f"{len(chosen):,} of {graph.n:,} numbers, {exact}"

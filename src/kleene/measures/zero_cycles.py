@@ -28,7 +28,7 @@ def refuse_zero_cycles(graph: Graph) -> None:
             f"the arc from {tail!r} to {head!r} has weight zero and lies on a cycle of such "
             "arcs, so the number of shortest paths is not defined",
             advice=[
-                "contract the vertices, give the arc a small weight",
+                "contract the cycle, give the arc a small weight",
                 Text("count arcs with ", Code("hops=True")),
             ],
         )

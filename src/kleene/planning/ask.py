@@ -1,8 +1,8 @@
 """What the user asks for, without the data: what is computed, where, and where the answer goes.
 
 The three axes are independent: a cluster or a store changes nothing of what is computed. What was
-decided before the plan is made (a store that is resumed goes on in the order of addition that it
-was begun in) comes as a decision that is frozen.
+decided before the plan is made comes as a frozen decision: a resumed store, for example, keeps the
+order of addition that it was begun in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""About how many seconds a call takes on a GPU and on the CPU, by facts alone.
+"""The estimated seconds of a call on a GPU and on the CPU, from facts alone.
 
-All numbers are of one GPU and one CPU, and rough. ``benchmarks/cost_model.py`` compares them
-with what was measured.
+All numbers are of one GPU and one CPU, and rough. ``benchmarks/cost_model.py`` compares them with
+measurements.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _GPU_HOP, _GPU_PUSHED_HOP = 2.5e-12, 2.5e-11
 #: batch; how often the bits at the end of an arc are read, by at least a sector of 32 bytes.
 _GPU_BYTES, _BATCH, _READ, _SECTOR = 3e12, 1024, 3, 32
 
-#: Searches go together from so many sources on, where they overlap: on the CPU R-MAT of scale 14
+#: From this many sources, searches share arcs where they overlap: on the CPU R-MAT of scale 14
 #: and 17.
 _MANY_SOURCES = 8
 
@@ -181,7 +181,7 @@ def is_road_like(facts: Facts) -> bool:
 
 
 def many_sources(facts: Facts, ask: Ask) -> bool:
-    """Return whether there are enough sources for searches to go together."""
+    """Return whether there are enough sources for searches to share arcs."""
     return count_sources(facts, ask) >= _MANY_SOURCES
 
 
@@ -407,7 +407,7 @@ def searched_seconds(facts: Facts, ask: Ask, threads: int) -> float:
 
 
 def _cpu_team(facts: Facts, threads: int) -> float:
-    """Estimate what many cores cost that must meet often."""
+    """Estimate the cost of many cores that must synchronise often."""
     return _CPU_TEAM * max(0, threads - 2) if facts.n + facts.m >= _SHARED_FROM else 0.0
 
 

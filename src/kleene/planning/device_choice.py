@@ -48,13 +48,13 @@ def choose_device(facts: Facts, ask: Ask, machine: Machine) -> tuple[str, str]:
         return ask.where.device, f"device {asked} was asked for"
     if ask.output.keep == "device":
         require_device("cuda", machine)
-        return "cuda", "device cuda: the answer is to stay there"
+        return "cuda", "device cuda: the answer stays there"
     if not has_gpu_cost(ask.what.problem):  # light work: where the graph is
         hosts = [device for device in ("cpu", "reference") if _offers(device, ask)]
         if hosts and not _has(facts.device, ask):
             return hosts[0], f"device {hosts[0]}: {DEVICES[hosts[0]]}"
         require_device(facts.device, machine)
-        return facts.device, f"device {facts.device}: the graph is there"
+        return facts.device, f"device {facts.device}: the graph is placed there"
     # The fastest kind of device that has the method; a GPU is compared with the others.
     offering = [device for device in machine.devices if _offers(device, ask)]
     why = ""
@@ -235,6 +235,6 @@ def _require(asked: tuple[str, ...], visible: tuple[str, ...]) -> None:
     if missing:
         there = f"there are {', '.join(map(repr, visible))}" if visible else "there is none"
         raise DeviceError(
-            f"no device {missing[0]!r} that can be used: {there}; see `kleene doctor`",
+            f"device {missing[0]!r} cannot be used: {there}; see `kleene doctor`",
             option="device",
         )

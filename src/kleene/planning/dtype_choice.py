@@ -36,7 +36,7 @@ def choose_dtype(facts: Facts, ask: Ask) -> tuple[np.dtype[Any], str]:
     if ask.what.problem == "bfs":
         chosen, reason = np.dtype(np.int32 if facts.n < 2**31 else np.int64), "hop counts"
     elif ask.what.semiring == "boolean":
-        chosen, reason = np.dtype(bool), "a pair is joined or not"
+        chosen, reason = np.dtype(bool), "whether a path exists"
     else:
         chosen, reason = _fitting_dtype(facts, ask)
     if ask.what.dtype is not None:

@@ -1,4 +1,4 @@
-"""What a plan needs to know of a graph."""
+"""What a plan needs to know about a graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Facts", "graph_facts", "searched_facts"]
 
 @dataclass(frozen=True)
 class Facts:
-    """What a plan needs to know of a graph."""
+    """What a plan needs to know about a graph."""
 
     n: int
     m: int

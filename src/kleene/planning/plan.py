@@ -2,8 +2,8 @@
 
 A plan is a list of decisions, ``DECIDE``: each is a pure function of the facts about the graph,
 what is asked for, the machine, and the decisions before it. It touches no array and starts nothing,
-so a plan can be made for a graph or a machine that is not there. A call and ``explain`` plan by the
-same function, ``plan_call``.
+so a plan can be made for a graph or a machine that does not exist. A call and ``explain`` plan by
+the same function, ``plan_call``.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _may_be_split(plan: Plan, ask: Ask) -> bool:
     return ask.what.sources != 1 and several
 
 
-#: Plans, and until when they hold; 0 is for ever.
+#: Plans, and until when they hold; 0 is forever.
 _PLANS: dict[tuple[Facts, Ask], tuple[Plan, float]] = {}
 
 
@@ -369,14 +369,15 @@ def check_semantics(facts: Facts, ask: Ask) -> None:
     if ask.what.limited and facts.min_weight < 0:
         raise RequestError(
             Code("limit"),
-            " needs weights that are not negative: a path may pass the limit and come back",
+            " needs non-negative weights: otherwise a path may exceed the limit and come back "
+            "below it",
         )
     if ask.what.semiring == "max_times" and facts.m:
         low, high = facts.min_weight, facts.max_weight
         if low < 0 or high > 1:
             raise GraphError(
-                "the semiring 'max_times' takes weights from 0 to 1 (probabilities), and these "
-                f"run from {low:g} to {high:g}"
+                "the semiring 'max_times' takes weights from 0 to 1 (probabilities), but these run "
+                f"from {low:g} to {high:g}"
             )
 
 

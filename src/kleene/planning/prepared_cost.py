@@ -1,4 +1,4 @@
-"""About how many seconds a call takes that prepares its graph, by facts alone.
+"""The estimated seconds of a call that prepares its graph, from facts alone.
 
 Until something is known of a graph's elimination, a road-like graph counts as one that suits it:
 the call then looks closer before it works (``kleene.prepared.cache``), and plans again.
@@ -172,7 +172,7 @@ def _joined(facts: Facts) -> tuple[float, float]:
 
 
 def elimination_pays(facts: Facts, ask: Ask, threads: int) -> bool:
-    """Return whether to prepare the graph is clearly faster than to search it as it is."""
+    """Return whether preparing the graph is clearly faster than searching it unprepared."""
     if not _may_be_prepared(facts, ask) or (facts.prepared and facts.prepared.refused):
         return False
     prepared = prepared_seconds(facts, ask, threads).total
@@ -237,7 +237,7 @@ def gpu_seconds(facts: Facts, ask: Ask, method: str, threads: int) -> float:
 
 
 def elimination_pays_on_gpu(facts: Facts, ask: Ask, threads: int) -> bool:
-    """Return whether to prepare the graph is clearly faster than other methods of a GPU."""
+    """Return whether preparing the graph is clearly faster than other methods on a GPU."""
     if not _may_be_prepared(facts, ask) or (facts.prepared and facts.prepared.refused):
         return False
     takes_negative = ("bellman_ford", "tiled")

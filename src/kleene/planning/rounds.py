@@ -1,7 +1,7 @@
 """Whether a dense closure goes through files in rounds, how many, and what that moves.
 
 It does where its answer goes to a store and the matrix does not fit into the memory; and where it
-takes long, so that a call that was ended goes on where it was.
+takes long, so that an interrupted call can be resumed.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def plan_rounds(
     whole: int,
     available: int | None,
 ) -> Rounds | None:
-    """Plan rounds, where a call should go so; None for others.
+    """Plan rounds for a call that should use them; None for others.
 
     ``whole`` is the memory that it takes otherwise.
     """
@@ -101,7 +101,7 @@ def plan_rounds(
     if fits:
         reason = "rounds: it takes long, and a call that was ended goes on where it was"
     if begun:
-        reason = "rounds: they were begun"
+        reason = "rounds: the store was begun in rounds"
     bands = 12 * min(split.band, memory // (16 * row)) * row  # on their way, and of the answer
     return Rounds(
         count,

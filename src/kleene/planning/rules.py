@@ -71,7 +71,7 @@ def _few_in_a_level(facts: Facts, ask: Ask) -> bool:
     return facts.n + facts.m < _THIN and facts.m < _THIN_DEGREE * facts.n
 
 
-#: Sources from which on searches go together in vector lanes, even on the smallest graphs.
+#: From this many sources, searches share vector lanes, even on the smallest graphs.
 _TOGETHER = 32
 
 
@@ -219,11 +219,11 @@ RULES: dict[tuple[str, str], tuple[Rule, ...]] = {
     ("weak_components", "cpu"): (Rule("afforest", _ALWAYS, "the only method"),),
     ("betweenness", "cpu"): (
         Rule("lanes", _unweighted, "many sources share a search by hops"),
-        Rule("dijkstra", _ALWAYS, "adds any weights"),
+        Rule("dijkstra", _ALWAYS, "supports weights"),
     ),
     ("betweenness", "cuda"): (
         Rule("lanes", _unweighted, "sources share each row of a vertex by hops"),
-        Rule("batched", _ALWAYS, "adds any weights"),
+        Rule("batched", _ALWAYS, "supports weights"),
     ),
     ("betweenness", "reference"): (Rule("brandes", _ALWAYS, "the only method"),),
     ("strong_components", "cpu"): (Rule("forward_backward", _ALWAYS, "the only method"),),
@@ -252,7 +252,7 @@ def choose_method(facts: Facts, ask: Ask, device: str) -> tuple[Method, str]:
         )
     if not row.negative and facts.min_weight < 0:
         raise RequestError(
-            f"method {row.name!r} needs weights that are not negative, and the smallest is "
+            f"method {row.name!r} needs non-negative weights, and the smallest is "
             f"{facts.min_weight:g}",
             option="method",
             advice=["leave the method to 'auto'"],

@@ -86,7 +86,7 @@ class Preparation:
 
     @staticmethod
     def of(graph: Graph) -> Preparation:
-        """Return the preparation of a graph, maybe begun for another one with the same arcs."""
+        """Return the preparation of a graph; graphs with the same arcs share it."""
         arrays = [graph.csr[:2]]
         if "csc" in graph.__dict__:  # of the transposed graph
             arrays.append(graph.csc[:2])

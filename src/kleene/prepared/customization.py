@@ -369,8 +369,8 @@ def find_pair_arcs(elimination: Elimination, graph: Graph, threads: int) -> _nat
         return kept.found
     if graph.n != elimination.n or graph.m > np.iinfo(np.int32).max:
         raise GraphError(
-            f"the prepared graph has {elimination.n:,} vertices and at most 2^31 - 1 arcs, this "
-            f"one {graph.n:,} and {graph.m:,}: prepare it by itself"
+            f"the prepared graph has {elimination.n:,} vertices and at most 2^31 - 1 arcs, but "
+            f"this one has {graph.n:,} and {graph.m:,}: prepare it separately"
         )
     found = _native.prepared_find_arcs(
         graph.offsets, graph.neighbors, elimination.order, elimination.ranks,

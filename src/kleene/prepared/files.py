@@ -231,7 +231,7 @@ def _customization(
 
 
 def _check_range(source: Source, semiring: str, negative: bool, name: str, values: Array) -> None:
-    """Raise unless values are in the range of paths: sums of two do not wrap, NaN is none."""
+    """Raise unless values are in the range of paths: no sum of two wraps, and none is NaN."""
     low: Any
     high: Any
     if semiring in ("boolean", "max_times"):

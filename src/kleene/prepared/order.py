@@ -71,7 +71,7 @@ def require_ranks(graph: Graph) -> None:
     """Raise if the vertices are too many for ranks of 32 bits."""
     if graph.n > MOST_INT32_VERTICES:
         raise RequestError(
-            f"only graphs of less than 2^31 vertices can be prepared, and this one has {graph.n:,}"
+            f"only graphs of fewer than 2^31 vertices can be prepared, but this one has {graph.n:,}"
         )
 
 
@@ -173,8 +173,8 @@ def as_order(order: ArrayLike, n: int) -> Array:
     if array.shape != (n,) or (n and array.dtype.kind not in "iu"):
         raise RequestError(
             Code("order"),
-            f" must hold the positions of all {n:,} vertices, the first to be eliminated "
-            f"first; this has shape {array.shape} and type {array.dtype}",
+            f" must list the positions of all {n:,} vertices in the order of elimination; this "
+            f"array has shape {array.shape} and type {array.dtype}",
         )
     if n and not 0 <= array.min() <= array.max() < n:
         raise RequestError(
@@ -184,7 +184,7 @@ def as_order(order: ArrayLike, n: int) -> Array:
     times = np.bincount(array.astype(np.int64), minlength=n)
     if n and times.max() > 1:
         raise RequestError(
-            f"order holds vertex {times.argmax()} {times.max()} times and vertex {times.argmin()} "
-            "not at all; each must be there once"
+            f"order must hold each vertex once, but holds vertex {times.argmax()} {times.max()} "
+            f"times and vertex {times.argmin()} not at all"
         )
     return array.astype(np.int32)

@@ -1,1 +1,1 @@
-"""Proofs of answers: graphs and claims, and no method that made them."""
+"""Proofs of answers: they use graphs and claims, but no method that made them."""

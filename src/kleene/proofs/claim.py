@@ -64,13 +64,13 @@ def check_claim(claim: PathValues, fail: Fail) -> None:
     if claim.targets is not None:
         check_ids(claim.targets, "targets", n, fail)
     if claim.values.shape != (rows, n):
-        fail(f"values have shape {claim.values.shape}, and should have {(rows, n)}")
+        fail(f"values have shape {claim.values.shape}, expected {(rows, n)}")
     _check_dtype(claim, fail)
     if claim.predecessors is not None:
         if claim.predecessors.shape != (rows, n):
-            fail(f"predecessors have shape {claim.predecessors.shape}, not {(rows, n)}")
+            fail(f"predecessors have shape {claim.predecessors.shape}, expected {(rows, n)}")
         if claim.predecessors.dtype not in _IDS:
-            fail(f"predecessors are {claim.predecessors.dtype}, and should be int32 or int64")
+            fail(f"predecessors are {claim.predecessors.dtype}, expected int32 or int64")
     if claim.limit is not None:
         _check_limit(claim, claim.limit, fail)
     if claim.horizons is not None:
@@ -80,10 +80,10 @@ def check_claim(claim: PathValues, fail: Fail) -> None:
 def check_ids(ids: Array, name: str, n: int, fail: Fail) -> None:
     """Call ``fail`` unless these are positions of vertices."""
     if ids.ndim != 1 or ids.dtype not in _IDS:
-        fail(f"{name} are {ids.dtype} of shape {ids.shape}, and should be a list of vertex ids")
+        fail(f"{name} are {ids.dtype} of shape {ids.shape}, expected a list of vertex ids")
     outside = (ids < 0) | (ids >= n)
     if outside.any():
-        fail(f"{name} hold {ids[outside][0]}, which is no vertex")
+        fail(f"{name} hold {ids[outside][0]}, which is not a vertex")
 
 
 def require_numbers(held: Array, name: str, shape: tuple[int, ...], kinds: str = "ifO") -> None:
@@ -106,12 +106,12 @@ def _check_dtype(claim: PathValues, fail: Fail) -> None:
     """The values must have a type in which a call could have computed them on this graph."""
     dtype, name = claim.values.dtype, claim.semiring.name
     if dtype not in _VALUES:
-        fail(f"values are {dtype}, and should be int32, int64, float32, float64 or bool")
+        fail(f"values are {dtype}, expected int32, int64, float32, float64 or bool")
     if claim.hops and name != "min_plus":
-        fail(f"semiring is {name}, and hop counts go with min_plus")
+        fail(f"semiring is {name}, but hop counts require min_plus")
     facts = searched_facts(claim.graph, dtype, claim.hops)
     if name == "max_times" and claim.graph.m and (facts.min_weight < 0 or facts.max_weight > 1):
-        fail("semiring is max_times, and the graph's weights are no probabilities")
+        fail("semiring is max_times, but the graph's weights are not probabilities")
     problem = "bfs" if claim.hops else "closure"
     asked = None if name == "boolean" else str(dtype)
     try:
@@ -119,7 +119,7 @@ def _check_dtype(claim: PathValues, fail: Fail) -> None:
     except (GraphError, RequestError) as error:
         fail(f"values are {dtype}: {error}")
     if dtype != right:
-        fail(f"values are {dtype}, and should be {right}")
+        fail(f"values are {dtype}, expected {right}")
 
 
 def _check_limit(claim: PathValues, limit: Any, fail: Fail) -> None:
@@ -128,20 +128,20 @@ def _check_limit(claim: PathValues, limit: Any, fail: Fail) -> None:
     number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
     most = float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
     if not number or not 0 <= limit <= most:  # NaN neither
-        fail(f"limit is {limit!r}, and should be a number from 0 on")
+        fail(f"limit is {limit!r}, expected a non-negative number")
     if dtype.kind == "i" and not isinstance(limit, int):
-        fail(f"limit is {limit!r}, and should be an integer, as values are")
+        fail(f"limit is {limit!r}, expected an integer like the values")
 
 
 def _check_horizons(claim: PathValues, horizons: Array, fail: Fail) -> None:
     dtype, limit = claim.values.dtype, claim.limit
     if horizons.shape != claim.sources.shape or horizons.dtype != dtype:
         fail(
-            f"horizons are {horizons.dtype} of shape {horizons.shape}, and should be {dtype}, "
-            "one for each source"
+            f"horizons are {horizons.dtype} of shape {horizons.shape}, expected {dtype}, one for "
+            "each source"
         )
     if not (horizons >= 0).all():  # NaN neither
-        fail(f"horizons hold {horizons[~(horizons >= 0)][0]}, and should be numbers from 0 on")
+        fail(f"horizons hold {horizons[~(horizons >= 0)][0]}, expected non-negative numbers")
     stopped = horizons[horizons != claim.semiring.zero(dtype)]
     if not len(stopped):
         return
@@ -149,10 +149,10 @@ def _check_horizons(claim: PathValues, horizons: Array, fail: Fail) -> None:
     if limit is not None and (stopped > limit).any():
         fail(f"horizons hold {stopped[stopped > limit][0]}, beyond the limit {limit}")
     if limit is None and claim.targets is None:
-        fail(f"horizons hold {stopped[0]}, without a limit or targets to stop at")
+        fail(f"horizons hold {stopped[0]}, but there is no limit and no targets to stop at")
 
 
 def _check_may_stop(claim: PathValues, field: str, fail: Fail) -> None:
     """A search may stop early only where no path comes back from beyond."""
     if claim.semiring.name != "min_plus" or claim.negative:
-        fail(f"{field} are for lengths that are not negative, and these are not")
+        fail(f"{field} cannot be given unless values are non-negative lengths")

@@ -80,7 +80,7 @@ def _check_rows(task: NearestTask, distances: Array, which: Array, no_path: Any)
         raise VerificationError(f"labels are not {task.dtype} of shape {shape}")
     there = which >= 0
     _fail_first((which < -1) | (which >= len(task.facilities)), "a label of no facility")
-    _fail_first(there & ~(distances >= 0), "a distance that is not from 0 on")
+    _fail_first(there & ~(distances >= 0), "a distance that is negative or not a number")
     if task.limit is not None:
         _fail_first(there & (distances > task.limit), f"a distance beyond {task.limit}")
     before, after = distances[:, :-1], distances[:, 1:]

@@ -3,7 +3,7 @@
 The distances of pairs say little about other vertices, so they cannot be checked against each
 other. Instead, the rows that they belong to are computed once more by a plain search on the CPU
 and proved by ``verify``, which does not care where rows come from; the pairs must agree with them.
-Integers and hop counts agree exactly. Floats without paths agree as ``verify_rows.py`` says, those
+Integers and hop counts agree exactly. Floats without paths agree as ``rows.py`` says, those
 with paths up to the rounding of the path that the search found. Every path must consist of
 arcs of the graph, visit no vertex twice and add up to the distance: in floats, up to 8 eps (h + 1)
 of the sum of its h weights without their signs. Where weights are negative, sums rise and fall
@@ -78,7 +78,7 @@ def check_pairs(claim: PairValues, fail: Fail) -> None:
     check_ids(claim.destinations, "targets", n, fail)
     count = len(claim.origins)
     if len(claim.destinations) != count or values.shape != (count,):
-        fail(f"there are {count} sources, and not as many targets and values")
+        fail(f"there are {count} sources, but targets or values differ in number")
     # A row of values of this type must be one that a call could have computed.
     row = np.broadcast_to(values[:1], (1, n)) if count else np.empty((0, n), values.dtype)
     rows = PathValues(
@@ -90,7 +90,7 @@ def check_pairs(claim: PairValues, fail: Fail) -> None:
         vertices, offsets = claim.walks
         check_ids(vertices, "vertices", n, fail)
         if len(vertices) != offsets[-1]:
-            fail(f"there are {len(vertices)} vertices of paths, and should be {offsets[-1]}")
+            fail(f"there are {len(vertices)} vertices of paths, expected {offsets[-1]}")
 
 
 def verify_pairs(claim: PairValues, sample: int | None = None, seed: int = 0) -> Proof:

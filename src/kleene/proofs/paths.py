@@ -115,7 +115,7 @@ def sample_rows(count: int, graph: Graph, sample: int | None, seed: int) -> Arra
 def choose_rows(count: int, affordable: int, sample: int | None, seed: int) -> Array:
     """Return which of ``count`` rows to check: a sample, or as many as are affordable."""
     if sample is not None and (not isinstance(sample, (int, np.integer)) or sample < 1):
-        raise RequestError(Code("sample"), f" must be a whole number from 1, not {sample!r}")
+        raise RequestError(Code("sample"), f" must be a positive integer, not {sample!r}")
     seed = as_seed(seed)
     wanted = min(count, affordable if sample is None else sample)
     if wanted == count:

@@ -1,6 +1,6 @@
 """Proof of what bounded searches return, by the arcs that leave what was reached.
 
-The facts are those of ``verify.py``, for rows that hold only what was reached:
+The facts are those of ``paths.py``, for rows that hold only what was reached:
 
 1. the source is stored, with distance 0 and no predecessor;
 2. no arc from a stored vertex offers its head less than is stored there, and none leads to a
@@ -71,9 +71,9 @@ class _Checker:
         self.offsets, self.vertices, self.distances, self.predecessors = answer
         self.weights = None if unit else graph.weights
         if len(self.offsets) != len(sources) + 1 or self.offsets[-1] != len(self.vertices):
-            raise VerificationError("the rows are not those of the sources")
+            raise VerificationError("the rows do not match the sources")
         if ((self.vertices < 0) | (self.vertices >= graph.n)).any():
-            raise VerificationError("a row holds what is no vertex")
+            raise VerificationError("a row holds an id that is not a vertex")
 
     def pieces(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of rows from which about so many arcs leave."""

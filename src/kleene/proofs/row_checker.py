@@ -1,4 +1,4 @@
-"""The facts that prove one row of path values, arc by arc; ``verify.py`` says why they suffice."""
+"""The facts that prove one row of path values, arc by arc; ``paths.py`` says why they suffice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["RowChecker"]
 
 Array = NDArray[Any]
 
-#: If rounding leaves more than this part of what was added open, nothing is proved.
+#: If rounding may reach more than this share of the magnitudes added, nothing is proved.
 _MOST_LEFT_OPEN = 0.5
 
 
@@ -34,7 +34,7 @@ class RowChecker(RowArcs):
             return "exact"
         if self.left_open == 0:
             return f"exact in {self.dtype}"
-        return f"up to rounding, {self.left_open:.1g} of what was added"
+        return f"up to rounding, {self.left_open:.1g} relative to the magnitudes added"
 
     def check(self, row: int) -> None:
         claim = self.claim
@@ -46,7 +46,7 @@ class RowChecker(RowArcs):
         self.reached = self.values != self.zero
         self.tree: Array | None = None  # an arc to each vertex
         self.measured: tuple[int, Array] | None = None
-        self.loosest = 0.0  # of all comparisons, as part of what was added
+        self.loosest = 0.0  # of all comparisons, relative to the magnitudes added
         self.check_source()
         self.check_horizon()
         if claim.predecessors is None:
@@ -75,7 +75,7 @@ class RowChecker(RowArcs):
         elif self.sums:
             self.check_room()
         elif self.claim.semiring.name == "max_times":
-            self.fail_at(~((values >= 0) & (values <= 1)), "which is not from 0 to 1")
+            self.fail_at(~((values >= 0) & (values <= 1)), "which is not between 0 and 1")
 
     def check_room(self) -> None:
         """Lengths must leave room for the largest weight, so that no sum wraps or overflows."""
@@ -88,12 +88,12 @@ class RowChecker(RowArcs):
     def check_hops(self) -> None:
         """Hop counts are whole and below n; -1 says "no path", for which the semiring has another.
 
-        That of the semiring is no hop count: it would read as "not reached" from here on.
+        That of the semiring is not a hop count: it would read as "not reached" from here on.
         """
         values = self.values
-        self.fail_at(values < NO_HOPS, "which is no hop count")
+        self.fail_at(values < NO_HOPS, "which is not a hop count")
         if self.dtype.kind == "f":
-            self.fail_at(values != np.floor(values), "which is not whole")
+            self.fail_at(values != np.floor(values), "which is not an integer")
             exact = 2 / np.finfo(self.dtype).eps
             self.fail_at(values >= exact, f"and {self.dtype} counts exactly only below {exact:g}")
             self.horizon = np.floor(self.horizon)
@@ -113,7 +113,7 @@ class RowChecker(RowArcs):
         if (limit is None or self.horizon < limit) and (
             targets is None or not self.reached[targets].all()
         ):
-            self.fail(f"the search stopped at {self.horizon}, before it had to")
+            self.fail(f"the search stopped at {self.horizon}, too early")
 
     # ---- rounding ---------------------------------------------------------------------------
 
@@ -192,16 +192,16 @@ class RowChecker(RowArcs):
         return peaks
 
     def check_meaning(self) -> None:
-        """Refuse to call it proved where rounding leaves everything open."""
+        """Raise where rounding may be as large as the values: nothing is proved then."""
         if self.loosest == 0:
             return
         longest = self.measure()[0]
         left_open = longest * (self.loosest + self.eps / 2)
         if left_open > _MOST_LEFT_OPEN:
             self.fail(
-                f"not proved: over {longest:,} arcs, rounding in {self.dtype} leaves "
-                f"{left_open:.1g} of what was added open; ask for a wider dtype, or scale weights "
-                "that are far larger than others"
+                f"not proved: over {longest:,} arcs, rounding in {self.dtype} may reach "
+                f"{left_open:.1g} of the magnitudes added; use a wider dtype, or scale down "
+                "weights that are far larger than the others"
             )
         self.left_open = max(self.left_open, left_open)
 
@@ -210,7 +210,7 @@ class RowChecker(RowArcs):
     def check_source(self) -> None:
         one = self.claim.semiring.one(self.dtype)
         if self.values[self.source] != one:
-            self.fail(f"the source holds {self.values[self.source]}, and should hold {one}")
+            self.fail(f"the source holds {self.values[self.source]}, expected {one}")
 
     # ---- fact 2 -----------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ class RowChecker(RowArcs):
         if outside.any():
             v = int(np.flatnonzero(outside)[0])
             wrong = f"the {self.link} of vertex {self.name(v)} is {predecessors[v]}"
-            self.fail(f"{wrong}, which is no vertex")
+            self.fail(f"{wrong}, which is not a vertex")
         self.tree = self.arcs_from(predecessors)
         if (has & (self.tree < 0)).any():
             v = int(np.flatnonzero(has & (self.tree < 0))[0])

@@ -1,4 +1,4 @@
-"""Proof of answers that hold a part of each row: a matrix of some targets, what is near.
+"""Proof of answers that hold a part of each row: a matrix of some targets, nearest vertices.
 
 Entries of some vertices say little about the others, so they cannot be checked against each other.
 Whole rows of the same sources are computed, and proved by ``verify`` on the original graph, which

@@ -89,7 +89,9 @@ class DeviceArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("an array on a device is copied to the host: copy=False is impossible")
+            raise ValueError(
+                "an array on a device must be copied to the host: copy=False is impossible"
+            )
         return self.to_numpy().astype(dtype or self.dtype, copy=False)
 
     def __getattr__(self, name: str) -> Any:
@@ -115,7 +117,7 @@ class DeviceArray:
         """
         kind, index = self.__dlpack_device__()
         if copy or dl_device not in (None, (kind, index)):
-            raise BufferError("arrays of a result are given as they are, on their own device")
+            raise BufferError("arrays of a result are exported without a copy, on their own device")
         rows, columns = (1, *self.shape)[-2:]
         return _native.dlpack_capsule(
             self._array.address, (rows, columns), self.ndim, _TYPE_CODES[self.dtype.kind],

@@ -204,7 +204,7 @@ class DistanceReduction:
         ):
             same &= bool(numbers[row] == wanted[0])
             if proved.differs(numbers[row], wanted[0], most):
-                proved.refuse(f"has the {name} {numbers[row]}, and should have {wanted[0]}")
+                proved.refuse(f"has the {name} {numbers[row]}, expected {wanted[0]}")
         # untestable (or to and): both have one, or none
         if self.histogram is None or right.histogram is None:
             return same
@@ -213,7 +213,7 @@ class DistanceReduction:
         bounds = CountBounds(self.edges)
         bounds.add(proved, own=True)
         if (at := bounds.first_wrong(held)) is not None:
-            proved.refuse(f"has {held[at]:,} vertices in bin {at}, and should have {counts[at]:,}")
+            proved.refuse(f"has {held[at]:,} vertices in bin {at}, expected {counts[at]:,}")
         return same and np.array_equal(held, counts)
 
     def __repr__(self) -> str:

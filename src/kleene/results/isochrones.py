@@ -40,7 +40,7 @@ _KINDS = ("area", "streets")
 
 
 class Isochrones(LongTable):
-    """The part of a network that lies within each of some limits of a source.
+    """The part of a network within each of several limits from a source.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class Isochrones(LongTable):
         return {"type": "FeatureCollection", "features": features}
 
     def save(self, path: str | Path) -> None:
-        """Write a file, which is whole or not there.
+        """Write a file; it is replaced only when it is complete.
 
         Parameters
         ----------

@@ -55,7 +55,7 @@ class LongTable:
         return arrow_table(self._blocks())
 
     def save(self, path: str | Path) -> None:
-        """Write the table to a file, which is whole or not there.
+        """Write the table to a file; the file is replaced only when it is complete.
 
         Parameters
         ----------

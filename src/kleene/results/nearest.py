@@ -80,7 +80,7 @@ class Nearest(LongTable):
 
     @property
     def distances(self) -> Array:
-        """How far the facilities are; ``no_path`` where there are not so many."""
+        """The distances to the facilities; ``no_path`` where there are fewer than ``k``."""
         return self._shaped(self._distances)
 
     @property
@@ -229,7 +229,7 @@ class Nearest(LongTable):
         """Return paths by position."""
         whole = isinstance(rank, (int, np.integer)) and not isinstance(rank, bool)
         if not whole or not 0 <= rank < self.k:
-            raise RequestError(Code("rank"), f" must be from 0 to {self.k - 1}, and is {rank!r}")
+            raise RequestError(Code("rank"), f" must be from 0 to {self.k - 1}, not {rank!r}")
         rows = self._rows(ends)
         return self._follow(ends, self._which[rows, rank], self._distances[rows, rank])
 

@@ -97,7 +97,7 @@ class NearestRows(Nearest):
         which, held = self._which[row], self._distances[row]
         count = int(np.count_nonzero(which >= 0))
         if (held[count:] != self.no_path).any():
-            proved.refuse(f"holds {held.tolist()}, and only {count:,} of these have a facility")
+            proved.refuse(f"holds {held.tolist()}, but only {count:,} of these have a facility")
         rest, which, held = which[count:], which[:count], held[:count]
         offered = proved.values[facilities]
         nearest = np.lexsort((np.arange(len(offered)), offered))[: self.k]
@@ -108,14 +108,14 @@ class NearestRows(Nearest):
             return True
         known = (rest < 0).all() and (which < len(facilities)).all() and len(set(which)) == count
         if proved.exact or not known or not proved.agrees(facilities[which], held).all():
-            proved.refuse(f"holds facilities {which.tolist()}, and should hold {nearest.tolist()}")
+            proved.refuse(f"holds facilities {which.tolist()}, expected {nearest.tolist()}")
         # Floats: nothing that is nearer may be missing, by more than rounding.
         at = facilities[nearest]
         most = right + np.where(proved.short[at], 0, 2 * proved.slack[at])
         near = most < (np.inf if count < self.k else held.max())
         near &= most <= (np.inf if limit is None else limit)
         if (~np.isin(nearest, which) & near).any():
-            proved.refuse(f"holds facilities {which.tolist()}, and should hold {nearest.tolist()}")
+            proved.refuse(f"holds facilities {which.tolist()}, expected {nearest.tolist()}")
         if (np.diff(held) < 0).any() or (limit is not None and (held > limit).any()):
             proved.refuse(f"holds facilities at {held.tolist()}, not in order or beyond the limit")
         return False

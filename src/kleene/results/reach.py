@@ -43,7 +43,7 @@ def follow_rows(answer: WithinAnswer, n: int, rows: Array, starts: Array, to_sou
 
 
 class Reach(LongTable):
-    """What each source reaches within a limit, or the vertices nearest to it.
+    """The vertices that each source reaches within a limit, or those nearest to it.
 
     Attributes
     ----------
@@ -110,14 +110,14 @@ class Reach(LongTable):
         """
         if self.reverse:
             raise RequestError(
-                "the paths of this answer lead to its sources: next_hops holds the vertex after "
-                "each vertex on its way"
+                "the paths of this answer lead to its sources: use next_hops, the vertex after "
+                "each vertex on its path"
             )
         return self._links
 
     @property
     def next_hops(self) -> Any:
-        """With ``reverse=True``, the position of the vertex after each one on its way.
+        """With ``reverse=True``, the position of the vertex after each vertex on its path.
 
         -1 for the sources. None when the call had ``predecessors=False``.
         """
@@ -144,7 +144,7 @@ class Reach(LongTable):
     # ---- one source -------------------------------------------------------------------------
 
     def reached(self, source: Hashable) -> Any:
-        """Return the vertices that a source reaches, the nearest first; itself to begin with.
+        """Return the vertices that a source reaches, the nearest first, beginning with itself.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ _TOGETHER = 16
 
 
 class Result:
-    """The answer to one call, with what it takes to use it, judge it and prove it.
+    """The answer to one call: path values and paths, the plan that ran, and a proof.
 
     Arrays that have an entry per vertex are in the order of the vertices' positions. With one
     source they have one dimension; with several (or all), one row per source. With ``targets``,
@@ -138,7 +138,7 @@ class Result:
 
     @property
     def values(self) -> Array:
-        """The same as :attr:`distances`, for closures whose values are no distances."""
+        """The same as :attr:`distances`, for closures whose values are not distances."""
         return self.distances
 
     @property
@@ -151,8 +151,8 @@ class Result:
         """
         if self.reverse:
             raise RequestError(
-                "the paths of this result lead to its sources: next_hops holds the vertex after "
-                "each vertex on its way"
+                "the paths of this result lead to its sources: use next_hops, the vertex after "
+                "each vertex on its path"
             )
         links = self._answer.whole_predecessors
         return None if links is None else links[0] if self._single else links
@@ -681,7 +681,9 @@ class Result:
                 f"{what}({targets!r})"
             )
         if source is None and len(self._sources) != 1:
-            raise RequestError(f"name a source: this result has several, {what}s(..., source=...)")
+            raise RequestError(
+                f"this result has several sources: name one, {what}s(..., source=...)"
+            )
         row = 0 if source is None else self._row(source, what)
         if targets is None:
             return self._walk(row, self._far_ends)

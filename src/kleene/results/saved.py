@@ -185,13 +185,13 @@ class _Reader:
         self, head: dict[str, Any], plan: Plan, stats: Timings, arrays: dict[str, Array]
     ) -> Saved:
         if arrays["sources"].ndim != 1:
-            self.fail(f"sources have shape {arrays['sources'].shape}, and should be a list")
+            self.fail(f"sources have shape {arrays['sources'].shape}, expected a list")
         single = self.field(head, "single", "head")
         if not isinstance(single, bool) or (single and len(arrays["sources"]) != 1):
-            self.fail(f"single is {single!r}, and does not go with {len(arrays['sources'])} rows")
+            self.fail(f"single is {single!r}, but there are {len(arrays['sources'])} rows")
         reverse = head.get("reverse", False)  # older files have no such field
         if not isinstance(reverse, bool):
-            self.fail(f"reverse is {reverse!r}, and should be true or false")
+            self.fail(f"reverse is {reverse!r}, expected true or false")
         answer = Answer(arrays["values"], arrays.get("predecessors"), arrays.get("horizons"))
         matrix = answer.values if head["format"] == _MATRIX_FORMAT else None
         if matrix is not None:  # a row of values of this type must be one that a call could compute
@@ -210,14 +210,14 @@ class _Reader:
             reverse,
         )
         if plan.dtype != str(answer.values.dtype):
-            self.fail(f"plan.dtype is {plan.dtype!r}, and values are {answer.values.dtype}")
+            self.fail(f"plan.dtype is {plan.dtype!r}, but values are {answer.values.dtype}")
         if plan.problem == "closure" and saved.limit is not None:
-            self.fail(f"limit is {saved.limit!r}, and there is none")
+            self.fail(f"limit is {saved.limit!r}, but closures take none")
         check_claim(saved.claim(self.graph), self.fail)
         if matrix is not None:
             paths = head.get("paths", True)  # older files have no such field
             if not isinstance(paths, bool):
-                self.fail(f"paths is {paths!r}, and should be true or false")
+                self.fail(f"paths is {paths!r}, expected true or false")
             return replace(saved, answer=self.matrix(saved, matrix, paths))
         tree = answer.predecessors
         if tree is not None and tree.size and not -1 <= tree.min() <= tree.max() < self.graph.n:
@@ -258,7 +258,7 @@ class _Reader:
             walks = self.field(arrays, "vertices", "archive"), offsets
         by_target = self.field(head, "by_target", "head")
         if not isinstance(by_target, bool):
-            self.fail(f"by_target is {by_target!r}, and should be true or false")
+            self.fail(f"by_target is {by_target!r}, expected true or false")
         ends = arrays["sources"], self.field(arrays, "targets", "archive")
         limit = self.field(head, "limit", "head")
         claim = PairValues(
@@ -267,7 +267,7 @@ class _Reader:
         if plan.problem == "closure" or plan.semiring != "min_plus":
             self.fail(f"plan.problem is {plan.problem!r}, which takes no pairs")
         if plan.dtype != str(claim.values.dtype):
-            self.fail(f"plan.dtype is {plan.dtype!r}, and values are {claim.values.dtype}")
+            self.fail(f"plan.dtype is {plan.dtype!r}, but values are {claim.values.dtype}")
         check_pairs(claim, self.fail)
         return SavedPairs(plan, stats, ends, claim.values, walks, limit, by_target)
 
@@ -282,7 +282,7 @@ class _Reader:
         if not isinstance(head, dict) or head.get("format") not in _FORMATS:
             self.fail(_NO_RESULT)
         if self.field(head, "graph", "head") != fingerprint(self.graph):
-            self.fail(f"the result belongs to another graph than {self.graph!r}")
+            self.fail(f"the result belongs to another graph, not to {self.graph!r}")
         return head
 
     def field(self, table: Any, name: str, where: str) -> Any:
@@ -297,10 +297,10 @@ class _Reader:
         plan = {f.name: self.field(table, f.name, "plan") for f in fields(Plan)}
         for name in ("problem", "method", "device", "semiring", "dtype", "form"):
             if not isinstance(plan[name], str):
-                self.fail(f"plan.{name} is {plan[name]!r}, and should be a name")
+                self.fail(f"plan.{name} is {plan[name]!r}, expected a name")
         problem, semiring = plan["problem"], plan["semiring"]
         if problem not in PATH_PROBLEMS:
-            self.fail(f"plan.problem is {problem!r}, and should be one of {list(PATH_PROBLEMS)}")
+            self.fail(f"plan.problem is {problem!r}, expected one of {list(PATH_PROBLEMS)}")
         row = find(problem, plan["method"], plan["device"])
         if row is None:
             where = f"{plan['method']!r} on {plan['device']!r}"
@@ -311,9 +311,9 @@ class _Reader:
             number = plan[name]
             missing = number is None and name == "available"
             if not missing and not (type(number) is int and least <= number < _MOST):
-                self.fail(f"plan.{name} is {number!r}, and should be an integer from {least} on")
+                self.fail(f"plan.{name} is {number!r}, expected an integer >= {least}")
         if not isinstance(plan["streams"], bool):
-            self.fail(f"plan.streams is {plan['streams']!r}, and should be true or false")
+            self.fail(f"plan.streams is {plan['streams']!r}, expected true or false")
         for name, what in (("reasons", "sentences"), ("devices", "names")):
             texts = plan[name]
             if not isinstance(texts, list) or not all(
@@ -328,5 +328,5 @@ class _Reader:
         stats = {f.name: self.field(table, f.name, "stats") for f in fields(Timings)}
         for name, seconds in stats.items():
             if type(seconds) not in (int, float) or not 0 <= seconds < _MOST:
-                self.fail(f"stats.{name} is {seconds!r}, and should be seconds")
+                self.fail(f"stats.{name} is {seconds!r}, expected seconds")
         return Timings(**stats)

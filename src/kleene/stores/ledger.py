@@ -1,4 +1,4 @@
-r"""The ledger: a file of what is finished, one line an entry, that survives any end of a process.
+r"""The ledger: a file of finished work, one entry per line, that survives any end of a process.
 
 A line is ``{"check": "8 hex digits", "entry": {...}}``; the digits are the CRC-32 of the entry's
 text. The first entry is the header, which says whose ledger it is. Lines are only ever appended,
@@ -208,7 +208,7 @@ def _lock(file: IO[bytes], path: Path) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise StoreError(
-            f"another process is at work on {path}: wait until it ends, or stop it"
+            f"another process is using {path}: wait until it ends, or stop it"
         ) from None
     except OSError:  # a file system without locks
         return False
@@ -243,14 +243,16 @@ def _parse(path: Path, content: bytes) -> tuple[Entry | None, list[Entry], int]:
             if number == len(lines) > 1 and not torn:
                 break  # the last line: a crash of the system may leave it with its end alone
             raise StoreError(
-                f"{path}:{number}: this line of the ledger is damaged, or the file is no ledger; "
-                "take a copy of it from a backup, or remove it and its store to start again"
+                f"{path}:{number}: this line of the ledger is damaged, or the file is not a "
+                "ledger; restore it from a backup, or remove it and its store to start again"
             )
         found.append(entry)
         end += len(line) + 1
     if not found:
         if torn[: len(_START)] != _START[: len(torn)]:
-            raise StoreError(f"{path} is no ledger of Kleene's; rename it, or choose another name")
+            raise StoreError(
+                f"{path} is not a ledger of Kleene's; rename it, or choose another name"
+            )
         return None, [], 0
     return found[0], found[1:], end
 

@@ -91,8 +91,8 @@ def load_stored(path: str | Path, graph: Graph) -> StoredCall:
     if not store.finished:
         missing, of = len(store.missing()), len(store.spec.pieces)
         raise StoreError(
-            f"{path} is not finished, {missing:,} of {of:,} blocks are missing: make the call "
-            "again that began it"
+            f"{path} is not finished, {missing:,} of {of:,} blocks are missing: repeat the call "
+            "that began it"
         )
     call, spec = checked_call(store), store.spec
     if spec.graph != graph._digest():

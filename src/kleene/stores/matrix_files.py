@@ -165,7 +165,7 @@ class RoundFiles:
         self.progress = RoundProgress(n)
         for number, entry in enumerate(ledger.entries, 2):
             if not self.progress.add(entry):
-                raise StoreError(f"{ledger.path}:{number}: this is no entry of a round")
+                raise StoreError(f"{ledger.path}:{number}: this is not an entry of a round")
 
     @staticmethod
     def folder_of(path: Path) -> Path:
@@ -212,8 +212,8 @@ class RoundFiles:
         for copy in used:
             if not copy.exists:
                 raise StoreError(
-                    f"{self.folder}: a file is gone or of another size, and the ledger says that "
-                    "it is in use; put it back, or remove the directory to start again"
+                    f"{self.folder}: a file is missing or of another size, but the ledger says "
+                    "that it is in use; put it back, or remove the directory to start again"
                 )
 
     def copy_of(self, index: int) -> MatrixFile:

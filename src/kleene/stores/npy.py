@@ -68,7 +68,7 @@ class NpyWriter(StoreWriter):
         for name in self.spec.arrays:
             file = self.file(name)
             if not file.is_file():
-                raise self._damaged(f"{file.name} is gone")
+                raise self._damaged(f"{file.name} is missing")
             with naming(file), open(file, "rb") as opened:
                 self._require_own(name, opened)
 
@@ -140,7 +140,7 @@ class NpyWriter(StoreWriter):
         header = self._header(name)
         same = file.read(len(header)) == header
         if not same or os.fstat(file.fileno()).st_size != self._size(name):
-            raise self._damaged(f"{Path(file.name).name} is another file")
+            raise self._damaged(f"{Path(file.name).name} was replaced by another file")
 
     def _write(self, name: str, piece: Piece, block: Array) -> None:
         data = block.reshape(-1).view(np.uint8).data

@@ -1,4 +1,4 @@
-"""Stores that a process left before their first block was done: the next call begins them anew."""
+"""Stores that a process left before their first block was done: the next call restarts them."""
 
 from __future__ import annotations
 

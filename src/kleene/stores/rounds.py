@@ -3,7 +3,7 @@
 ``backends/common/bands`` explains the rounds, ``matrix_files`` the files. After the last
 round, rows of the closed matrix become blocks of the answer's store by the engine's own steps: as
 users see them, predecessors that form trees, a limit applied. A block depends on its rows alone, so
-this part too goes on where it ended.
+this part, too, resumes where it ended.
 """
 
 from __future__ import annotations

@@ -118,15 +118,15 @@ class BlockWriter(Writer):
         return self.files.write(piece, values, links)
 
     def _require_client(self) -> None:
-        """Refuse to write where the store is not, and for a client that is gone.
+        """Raise if the folder of the store is missing here, or if the client is lost.
 
         The client may have been killed, and another one may be at work on the same store.
         """
         if self._shared is not None and not os.path.exists(self._shared.path):
             raise RequestError(
                 Code("out"),
-                f" must be in a folder that every worker sees, and on {socket.gethostname()} "
-                f"there is no {self._shared.path}",
+                f" must be in a folder that every worker sees, but {socket.gethostname()} has no "
+                f"{self._shared.path}",
             )
 
 

@@ -2,9 +2,9 @@
 
 ``d.npy`` or ``d.zarr`` is named ``d.npy.partial`` until it is whole; ``d.npy.ledger`` beside it has
 a line for each block whose data is on the disk, with its checksum. A process that ends at any
-moment, by kill -9 or a power failure, loses the blocks that it was at; the same call goes on with
-the others missing. The order that makes it so: ledger, empty files, then for each block data,
-fsync, ledger line, fsync; at last the renames.
+moment, by kill -9 or a power failure, loses the blocks that it was writing; the same call computes
+those that are missing. The order of writes that ensures this: ledger, empty files, then for each
+block data, fsync, ledger line, fsync; at last the renames.
 """
 
 from __future__ import annotations
@@ -123,11 +123,11 @@ class Store:
         store, ledger = Store.look(path), ledger_of(path)
         if store is None and ledger.is_file():
             raise StoreError(
-                f"{path} is no store: {ledger.name} is not its ledger, or its first line is gone; "
-                "take a copy of it from a backup, or remove it and its store to start again"
+                f"{path} is not a store: {ledger.name} is not its ledger, or lost its first line; "
+                "restore it from a backup, or remove it and its store to start again"
             )
         if store is None:
-            raise StoreError(f"{path} is no store: there is no ledger {ledger.name}")
+            raise StoreError(f"{path} is not a store: there is no ledger {ledger.name}")
         if store.done:
             store.writer().validate(store.done)
         return store
@@ -188,7 +188,7 @@ class Store:
             except StoreError as error:
                 ledger = ledger_of(self.path).name
                 raise StoreError(
-                    f"{error}; to compute these rows anew, remove line {lines[piece.index]} of "
+                    f"{error}; to compute these rows again, remove line {lines[piece.index]} of "
                     f"{ledger} and make the call again"
                 ) from None
             if report is not None:
@@ -296,7 +296,9 @@ def _checked(
             and type(sums[1]) is (type(None) if spec.predecessors is None else int)
         )
         if not right:
-            raise StoreError(f"{path}:{number}: this is no block of the store, or one twice")
+            raise StoreError(
+                f"{path}:{number}: this line does not name a block of the store, or repeats one"
+            )
         assert isinstance(block, int)
         seen.add(block)
         yield block, Receipt(*sums)  # type: ignore[arg-type]

@@ -8,9 +8,9 @@ step that all others wait for. A round takes all tiles through some vertices of 
 
 The side of a tile is a compromise. A task costs Dask's scheduler about a millisecond, whatever it
 does, and the scheduler is one process: small tiles keep workers waiting for it. Large tiles leave
-workers idle when there are few of them, and cost more when a worker is lost. So is the number of
-vertices of a round: a task copies its tile, which costs less with many; what is done before other
-workers begin costs less with few.
+workers idle when there are few of them, and cost more when a worker is lost. The number of vertices
+of a round is a compromise, too: a task copies its tile, which costs less with many; what is done
+before other workers begin costs less with few.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class StoreSpec(NamedTuple):
 
     @classmethod
     def parse(cls, header: dict[str, Any], where: Path) -> StoreSpec:
-        """Return the specification that a ledger holds; StoreError where it is none."""
+        """Return the specification that a ledger holds; StoreError if it holds none."""
         fields: dict[str, Any] = {name: header.get(name) for name in cls._fields}
         shape, block_rows = fields["shape"], fields["block_rows"]
         right = (
@@ -90,7 +90,7 @@ class StoreSpec(NamedTuple):
             and isinstance(fields["sources"], str)
         )
         if not right:
-            raise StoreError(f"{where} is the ledger of something else, or was edited")
+            raise StoreError(f"{where} is not the ledger of a store, or was edited")
         fields["shape"] = tuple(shape)
         return cls(**fields)
 
@@ -139,8 +139,8 @@ class StoreWriter(ABC):
         for name, right in zip(self.spec.arrays, receipt, strict=False):
             if _checksum(self.read(name, piece.first, piece.stop)) != right:
                 raise StoreError(
-                    f"{self.path}: the {name} of rows {piece.first:,} to {piece.stop - 1:,} are "
-                    "not those that were written"
+                    f"{self.path}: the {name} of rows {piece.first:,} to {piece.stop - 1:,} differ "
+                    "from those written"
                 )
 
     def require_vertices(self, vertices: Mapping[str, Array]) -> None:
@@ -148,7 +148,7 @@ class StoreWriter(ABC):
         for name, ids in vertices.items():
             found = self.vertices(name)
             if found is None or not np.array_equal(found, ids):
-                what = "gone" if found is None else "another one"
+                what = "missing" if found is None else "another one"
                 raise self._damaged(f"its list {name!r} is {what}")
 
     @abstractmethod
@@ -192,7 +192,7 @@ class StoreWriter(ABC):
 
     def _damaged(self, what: str) -> StoreError:
         return StoreError(
-            f"{self.path}: {what}, and its ledger says that blocks of it are done; put the store "
+            f"{self.path}: {what}, but its ledger says that blocks of it are done; put the store "
             "back, or remove it and its ledger to start again"
         )
 
@@ -213,8 +213,8 @@ def refuse_existing(path: Path) -> None:
     if not (path.is_file() or path.is_dir()):
         raise RequestError(f"{path} is not a regular file, and cannot hold an answer")
     raise StoreError(
-        f"{path} is there already, without a ledger beside it that says what it holds: remove "
-        "it, or choose another name"
+        f"{path} already exists, but no ledger beside it says what it holds: remove it, or choose "
+        "another name"
     )
 
 

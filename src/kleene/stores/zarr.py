@@ -70,16 +70,16 @@ class ZarrWriter(StoreWriter):
     def validate(self, done: Iterable[int]) -> None:
         """Raise StoreError unless the arrays are right and the shards of these blocks there."""
         if not self._root.is_dir():
-            raise self._damaged(f"{self._root.name} is gone")
+            raise self._damaged(f"{self._root.name} is missing")
         for name, dtype in self.spec.arrays.items():
             with naming(self.path):
                 array = uninterrupted(self._open, name)
             shape, shards = self.spec.shape, self._shards
             if (array.shape, array.shards, array.dtype) != (shape, shards, dtype):
-                raise self._damaged(f"{name} is another array")
+                raise self._damaged(f"{name} was replaced by another array")
             for block in done if self.spec.row_items else ():
                 if not self._shard(name, block).is_file():
-                    raise self._damaged(f"block {block} of {name} is gone")
+                    raise self._damaged(f"block {block} of {name} is missing")
 
     def vertices(self, name: str) -> Array | None:
         """Return the list of sources, or of targets, if the store has one."""

@@ -1,7 +1,7 @@
 """A set of objects as long as they live, which any thread may read and add to at any moment.
 
 A ``WeakSet`` raises RuntimeError where one thread reads it while another one adds to it, and Ctrl-C
-while it is read makes it keep what is dead for ever. Here each step is one operation of a dict.
+while it is read makes it keep what is dead forever. Here each step is one operation of a dict.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def as_threads(threads: Any) -> int | None:
         count = 0
     if not 1 <= count <= MOST_THREADS or isinstance(threads, bool):
         raise RequestError(
-            Code("threads"), f" must be a whole number from 1 to {MOST_THREADS}, not {threads!r}"
+            Code("threads"), f" must be an integer from 1 to {MOST_THREADS}, not {threads!r}"
         )
     return count
 

@@ -170,7 +170,7 @@ def write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...]) 
 
 
 def require_characters(items: NDArray[Any]) -> None:
-    """Raise ValueError for strings of numbers that are no characters: NumPy fails to use them."""
+    """Raise ValueError for strings of numbers that are not characters: NumPy fails to use them."""
     if items.dtype.kind == "U" and items.nbytes:
         numbers = items.view(np.dtype(np.uint32).newbyteorder(items.dtype.byteorder))
         if numbers.max() > sys.maxunicode:

@@ -5,7 +5,7 @@ where it starts none, the caller does the work.
 
 Python runs the handler of a signal between two steps of the main thread, also of the code of
 ``threading`` and ``concurrent.futures``: a KeyboardInterrupt between "the lock is taken" and "so it
-must be released" leaves it taken, and the next thread that needs it waits for ever. The threads
+must be released" leaves it taken, and the next thread that needs it waits forever. The threads
 that a pool starts are never interrupted; the one that calls it may be. So caller and threads share
 no lock and no Condition, Event or Future. They share queues and lists, each operation of which is
 one call into C, after which either all of it has happened or nothing.

@@ -66,7 +66,7 @@ def draw(
     title: str | None = None,
     unit: str | None = None,
 ) -> Picture | Path:
-    """Draw a graph, coloured by what a result says of its vertices.
+    """Draw a graph, its vertices coloured by a result.
 
     Parameters
     ----------

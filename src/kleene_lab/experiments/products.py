@@ -49,7 +49,7 @@ def _trial(environment: Environment, n: int, make: Callable[..., Any] | None) ->
     def check(answer: Any) -> str:
         some = np.linspace(0, n - 1, _ROWS).astype(int)
         if not np.array_equal(np.asarray(answer)[some], _rows(left[some], right)):
-            raise AssertionError("another product than NumPy's")
+            raise AssertionError("the product differs from NumPy's")
         return f"{_ROWS} rows equal to NumPy's"
 
     return Trial(run, check, n=n, dtype="float32", work=float(n) ** 3, unit="operations", repeats=5)

@@ -78,7 +78,7 @@ def _process(program: str, answers: bool, fresh: bool) -> Trial:
 
     def check(started: _Started) -> str:
         if started.total != wanted:
-            raise AssertionError(f"the answer's sum is {started.total}, and should be {wanted}")
+            raise AssertionError(f"the answer's sum is {started.total}, expected {wanted}")
         return "its sum is that of a verified answer" if answers else "exit status 0"
 
     return Trial(run, check, lambda started: Parts(compute=started.seconds), repeats=5)

@@ -28,7 +28,7 @@ class Axis:
 
     name: str  # "vertices"
     log: bool = True
-    labels: tuple[str, ...] = ()  # names for x = 0, 1, 2 ..., where x is no number
+    labels: tuple[str, ...] = ()  # names for x = 0, 1, 2 ..., where x is not a number
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def table(
     groups: Sequence[tuple[str, Sequence[Sequence[str]]]],
     text: Collection[str] = (),
 ) -> Html:
-    """Return a table in a box that scrolls, its rows in groups with a name; "" is no name.
+    """Return a table in a box that scrolls, its rows in groups with a name; "" means none.
 
     The first column names its row; the others hold numbers, except the columns named in ``text``.
     """

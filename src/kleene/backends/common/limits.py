@@ -50,7 +50,7 @@ def as_limit(
     if isinstance(limit, bool) or not isinstance(limit, numbers.Real):
         raise RequestError(Code("limit"), f" must be a number, not {limit!r}")
     if limit != limit or limit < 0:  # NaN alone differs from itself
-        raise RequestError(Code("limit"), f" must be a number from 0 on, and is {limit}")
+        raise RequestError(Code("limit"), f" must be a non-negative number, not {limit}")
     number = int(limit) if isinstance(limit, numbers.Integral) else float(limit)
     number = in_type_of_weights(number, graph, hops)
     if dtype.kind == "f" and number < float(np.finfo(dtype).max):

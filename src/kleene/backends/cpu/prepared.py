@@ -31,7 +31,7 @@ __all__ = ["nearest", "rows"]
 
 Array = NDArray[Any]
 
-#: To prepare takes as long as so many rows, for the bar of progress: highways, two Zen 3 cores.
+#: Preparing takes as long as this many rows, for the progress bar: highways, two Zen 3 cores.
 _PREPARING = 5000
 
 

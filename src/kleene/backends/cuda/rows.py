@@ -340,7 +340,7 @@ class RowSearch(ABC):
     def timed(self) -> AbstractContextManager[None]:
         """Return a context that is timed as computation: by the host's clock if it is short.
 
-        Two events take longer than the clock is wrong by.
+        Two events cost more time than the clock's error.
         """
         timer = self.device.timer
         return timer.host_span("compute") if self.small else timer.span("compute", self.device.main)

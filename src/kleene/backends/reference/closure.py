@@ -44,7 +44,7 @@ def floyd_warshall(task: Task) -> Answer:
     """Close the whole matrix, then keep the rows of the sources."""
     g, s = task.graph, task.semiring
     arcs, weights = g.coo, arc_weights(g, task.dtype)
-    kept = weights != s.zero(task.dtype)  # an arc of probability zero is no arc
+    kept = weights != s.zero(task.dtype)  # an arc of probability zero is not an arc
     if s.name == "min_plus" and g.stats.negative:
         # Values would run away along a negative cycle, so look for one first. Past that, only
         # arcs that some source leads to matter, and no negative cycle is among them.

@@ -28,7 +28,7 @@ POLL, PATIENCE = 0.02, 60.0
 LOOK = 1.0
 
 #: What to do after an error of the cluster.
-RESUMED = "what is finished stays; the same call resumes it"
+RESUMED = "finished parts are kept; the same call resumes"
 
 
 def import_dask() -> Any:
@@ -59,7 +59,7 @@ def asking(what: str) -> Iterator[None]:
 
 def scheduler_lost(name: str) -> ClusterError:
     """Return the error of a task that the scheduler does not have any more."""
-    return ClusterError(f"{name}: the scheduler is gone, or cancelled it; {RESUMED}")
+    return ClusterError(f"{name}: the scheduler is lost, or it cancelled the task; {RESUMED}")
 
 
 def task_failed(name: str, error: BaseException) -> ClusterError:
@@ -84,9 +84,9 @@ def open_client(on: Any) -> Iterator[Any]:
     dask = import_dask()
     if isinstance(on, dask.Client):
         if on.asynchronous:
-            raise RequestError(Code("on"), " must be a client that is not asynchronous")
+            raise RequestError(Code("on"), " must be a synchronous client")
         if on.status in ("closing", "closed") or on.scheduler is None:
-            raise ClusterError("on is a client that is closed: open another one")
+            raise ClusterError("the client in on= is closed: open another one")
         _check_workers(on)
         yield on
         return
@@ -133,8 +133,8 @@ class Workers:
                 self._seen = now
             elif now - self._seen > PATIENCE:
                 raise ClusterError(
-                    f"the cluster has had no worker for {PATIENCE:.0f} s; what is finished stays, "
-                    "and the same call resumes it"
+                    f"the cluster has had no worker for {PATIENCE:.0f} s; finished parts are kept, "
+                    "and the same call resumes"
                 )
         return self._threads
 
@@ -156,5 +156,6 @@ def _check_workers(client: Any) -> None:
             )
         if isinstance(there, str) and there != own:
             raise ClusterError(
-                f"worker {worker} has kleene {there}, and this process {own}: install one version"
+                f"worker {worker} has kleene {there}, but this process has {own}: install the same "
+                "version"
             )

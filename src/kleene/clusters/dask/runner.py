@@ -6,9 +6,10 @@ single pieces, and the last ones smaller, so that all workers end together. A ru
 an unused name. A few more of them than there are threads are with the scheduler at a time, the next
 one follows when one is done, and what a run returns is small.
 
-Dask computes a run again whose worker is lost. An error that may be one of the worker (no memory, a
-failed proof, anything unexpected) is tried twice more, elsewhere if there is a choice; one of the
-call itself ends it. A worker without the graph hands its run back, and the graph is sent there.
+If a worker is lost, Dask computes its runs again. An error that may be one of the worker (no
+memory, a failed proof, anything unexpected) is tried twice more, elsewhere if there is a choice;
+one of the call itself ends it. A worker without the graph hands its run back, and the graph is sent
+there.
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ def measure_cluster(client: Any, devices: TileDevices) -> Cluster:
             raise refused[0]
         if not found:
             if time.monotonic() > end:
-                raise ClusterError(f"no worker of the cluster answers for {PATIENCE:.0f} s")
+                raise ClusterError(f"no worker of the cluster has answered for {PATIENCE:.0f} s")
             time.sleep(POLL)
     limits = [memory for memory, _ in found.values() if memory]
     slots = tuple(worker for worker in sorted(found) for _ in range(threads[worker]))
@@ -263,7 +263,9 @@ def close_on_cluster(
         finally:
             run.cancel()
     else:
-        raise ClusterError("workers are lost again and again; the same call resumes what is done")
+        raise ClusterError(
+            "the cluster keeps losing workers; finished rounds are kept, and the same call resumes"
+        )
     checkpoints.remove()
 
 

@@ -1,6 +1,6 @@
 """Errors in a job of many ranks: all ranks raise the same one, or the job ends.
 
-An error that one rank alone has, and the others do not know of, would leave them waiting for ever
+An error that one rank alone has, and the others do not know of, would leave them waiting forever
 in their next collective call. There are two cases. Checks go through :func:`agreed`: the ranks
 compare what they found, and all of them raise the same error. Everything else is in
 :func:`guarded`: an error on any rank is reported in one line, and ends the job (``MPI_Abort``).

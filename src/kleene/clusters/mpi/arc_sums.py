@@ -1,9 +1,9 @@
 """Sums over all arcs that do not depend on their order or on the ranks: one number for a graph.
 
 Every arc (tail, head, weight) becomes 64 random-looking bits, by the finalizer of SplitMix64; their
-sum modulo 2^64 is the same however the arcs are shared out. Two graphs with one sum are the same
-but for a chance of 2^-64; a graph is symmetric, but for that chance, if its sum is that of the
-graph with all arcs reversed.
+sum modulo 2^64 is the same however the arcs are distributed. Two graphs with equal sums are the
+same, except with a probability of 2^-64; with that exception, a graph is symmetric if its sum is
+that of the graph with all arcs reversed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Breadth-first search over parts, by pushing or pulling (Beamer, Asanovic and Patterson 2012).
 
-Protocol. A level is a *round*. At its begin, the ranks add up the size of the frontier and the arcs
+Protocol. A level is a *round*. At its start, the ranks add up the size of the frontier and the arcs
 that leave it (one reduction): they stop at an empty one, and all choose the same direction.
 
 *Push* (top-down). A rank goes through the arcs of its frontier. Heads of its own it visits at
 once. For a ghost it makes a message (vertex, predecessor) to the owner: one per ghost in the whole
-search, as the rank remembers what it has sent. Messages for the same owner go together in one
+search, as the rank remembers what it has sent. Messages for the same owner are sent together in one
 exchange. The owner visits what it has not visited; of several predecessors the one from the lowest
 rank stays. Both are positions in their owners' parts, 4 bytes each.
 

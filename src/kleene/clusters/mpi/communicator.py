@@ -1,4 +1,4 @@
-"""What ranks say to each other: few collective calls, counted, of any size.
+"""Communication between ranks: few collective calls, counted, with messages of any size.
 
 Every call here is *collective*: all ranks make it, in the same order. Five kinds are enough:
 

@@ -106,8 +106,8 @@ def _rmat(
         rule = as_rule(weights)
         if rule is not None and not isinstance(rule, Range):
             raise RequestError(
-                "a function draws the weights of a whole graph, and no rank has it: pass a number "
-                "or (low, high)"
+                "weights cannot be a function here, since no rank has the whole graph: pass a "
+                "number or (low, high)"
             )
         number = as_seed(seed)
         return *rmat_tables(scale, edge_factor, *chances, number), number, rule

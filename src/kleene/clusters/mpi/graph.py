@@ -37,7 +37,7 @@ Array = NDArray[Any]
 
 
 class DistributedGraph:
-    """A graph whose vertices are shared out over the ranks of an MPI job.
+    """A graph whose vertices are divided among the ranks of an MPI job.
 
     Make one with :meth:`from_arcs`, or with ``kleene.distributed.read`` and ``rmat``. Making one,
     and every search on it, is collective: all ranks make the same call.
@@ -169,7 +169,7 @@ class DistributedGraph:
         if not known:
             raise_together(
                 self.communicator,
-                GraphError(f"no vertex {label!r}: it is no label of this graph"),
+                GraphError(f"no vertex {label!r}: it is not a label of this graph"),
             )
         return int(known[0])
 

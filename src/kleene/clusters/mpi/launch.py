@@ -1,4 +1,4 @@
-"""Was this process started by mpiexec, or by srun, with others? The environment says so.
+"""Whether mpiexec or srun started this process with others, by the environment.
 
 MPICH, Intel MPI and Slurm's PMI-2 set PMI_RANK and PMI_SIZE; Open MPI has names of its own; under
 Slurm's PMIx there is PMIX_RANK, and the step has the number of tasks. Slurm's own variables alone

@@ -27,7 +27,7 @@ class Partition:
     Parameters
     ----------
     bounds : sequence of int
-        Where the parts begin, then the number of vertices: from 0 on, never decreasing.
+        Where the parts begin, then the number of vertices: starts at 0 and never decreases.
 
     Examples
     --------

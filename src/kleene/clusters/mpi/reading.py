@@ -2,8 +2,8 @@
 
 Files with rows (``.npz``, GAP binary) have offsets: a rank reads the rows of its own vertices, and
 nothing is sent. Of a text each rank parses a range of lines, and the arcs go to the owners of their
-tails. The ranks need the same file under the same name; a rank that sees another one, or none, is
-an error on all.
+tails. The ranks need the same file under the same name; if a rank sees another file, or none, all
+ranks raise an error.
 """
 
 from __future__ import annotations
@@ -143,15 +143,20 @@ def _open(
 ) -> tuple[Source, Callable[..., PartArcs]]:
     """Return the file, and what reads it in parts."""
     if not isinstance(path, (str, PathLike)) or os.fspath(path) == "-":
-        raise RequestError("each rank reads its part of a file: give its name, not - or a stream")
+        raise RequestError(
+            "each rank reads its own part of the file: pass its name, not - or a stream"
+        )
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-        raise RequestError(f"{path}: each rank reads its part of a file, and this is none")
+        raise RequestError(
+            f"{path} is not a regular file, and each rank must read its own part of it"
+        )
     if stat.S_ISREG(status.st_mode):
         with open(path, "rb") as file:
             if file.read(2) == _GZIP_MAGIC:
                 raise FormatError(
-                    f"{path}: found gzip data, which has no parts to read; decompress it by gunzip"
+                    f"{path}: found gzip data, which cannot be read in parts; decompress it with "
+                    "gunzip"
                 )
     source = opened.enter_context(Source(path))
     if source.size == 0:
@@ -159,8 +164,8 @@ def _open(
     chosen = detect_format(source, format)
     if chosen.name not in _READERS:
         raise RequestError(
-            f"{path}: {chosen.title} files are not read in parts; `kleene convert {path} g.npz` "
-            "makes one that is"
+            f"{path}: {chosen.title} files cannot be read in parts; convert it: `kleene convert "
+            f"{path} g.npz`"
         )
     chosen.check_options(chosen.read, options)
     for name in options:
@@ -168,7 +173,7 @@ def _open(
             raise RequestError(f"reading {chosen.title} in parts does not take ", Code(name))
     if isinstance(options.get("directed"), str):
         raise RequestError(
-            Code("directed="), " is True or False for a graph in parts, not a column"
+            Code("directed="), " must be True or False for a graph in parts, not a column"
         )
     return source, _READERS[chosen.name]
 
@@ -187,7 +192,7 @@ def _graph(comm: Communicator, read: PartArcs) -> DistributedGraph:
         own = OwnArcs(read.tails, read.heads, read.weights)
         graph = DistributedGraph(comm, partition, own, read.directed)
         if not read.directed and reversed_sums_differ(graph):
-            raise GraphError("the graph is said to be undirected, but some arcs lead one way only")
+            raise GraphError("the graph is declared undirected, but some arcs lead one way only")
     else:
         graph = DistributedGraph.from_arcs(
             comm, read.n, read.tails, read.heads, read.weights, read.directed
@@ -200,4 +205,4 @@ def _graph(comm: Communicator, read: PartArcs) -> DistributedGraph:
 def _check_heads(read: PartArcs) -> None:
     if len(read.heads) and (read.heads.min() < 0 or read.heads.max() >= read.n):
         wrong = read.heads[(read.heads < 0) | (read.heads >= read.n)][0]
-        raise GraphError(f"a neighbour is vertex {wrong}, and there are {read.n:,} vertices")
+        raise GraphError(f"a neighbour is vertex {wrong}, but there are {read.n:,} vertices")

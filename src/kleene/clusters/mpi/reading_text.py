@@ -89,8 +89,8 @@ def _layout(
     layout = found.layout
     if layout.names:
         source.fail(
-            "found names of vertices, expected numbers: names are numbered by one process; "
-            "convert the file by `kleene convert` to .npz, which keeps them as labels"
+            "found vertex names, expected numbers: ranks cannot number names in parts; convert the "
+            "file with `kleene convert` to .npz, which keeps them as labels"
         )
     return text.offset, layout, found.left
 

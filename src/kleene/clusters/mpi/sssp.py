@@ -16,9 +16,9 @@ The window begins at the nearest vertex and not at a multiple of delta, so that 
 settles something, whatever the weights (as in the delta*-stepping of Dong, Gu, Sun and Zhang 2021).
 A large delta means fewer rounds, and vertices relaxed more often.
 
-Distances fall only, and a predecessor changes only with a distance that falls. So, with weights
-that are not negative, predecessors never close a cycle, zeros included; and distances are the
-least sums, added arc by arc from the source, whatever the order in which messages arrive.
+Distances fall only, and a predecessor changes only with a distance that falls. So, with
+non-negative weights, predecessors never close a cycle, zeros included; and distances are the least
+sums, added arc by arc from the source, whatever the order in which messages arrive.
 
 Bytes of a round: per ghost that is sent, 8 (4 without predecessors) and the distance.
 """
@@ -122,8 +122,8 @@ def sssp_dtype(facts: Facts, asked: Any) -> np.dtype[Any]:
     """Return the type of the distances; raise for a graph that ranks cannot search."""
     if facts.min_weight < 0:
         raise GraphError(
-            f"a weight is {facts.min_weight}; distributed searches need weights that are "
-            "not negative (kleene.sssp takes negative ones, on one machine)"
+            "distributed searches need non-negative weights, and the smallest is "
+            f"{facts.min_weight} (kleene.sssp takes negative weights, on one machine)"
         )
     name = None if asked is None else getattr(asked, "__name__", str(asked))
     return choose_dtype(facts, Ask.of("sssp", dtype=name))[0]
@@ -135,7 +135,7 @@ def _as_delta(delta: Any) -> float:
     except (TypeError, ValueError):
         width = -1.0
     if not 0 <= width < np.inf:
-        raise RequestError(f"delta must be a number from 0 on, not {delta!r}")
+        raise RequestError(f"delta must be a non-negative number, not {delta!r}")
     return width
 
 

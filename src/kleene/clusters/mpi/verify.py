@@ -1,6 +1,6 @@
 """Proof of a distributed result, in O(part) memory and a fixed number of exchanges.
 
-The facts are those of ``kleene.proofs.paths``, for sums of weights that are not negative:
+The facts are those of ``kleene.proofs.paths``, for sums of non-negative weights:
 
 1. the source holds 0 and has no predecessor;
 2. no arc improves anything: distance(u) + weight(u, v) is never less than distance(v);
@@ -134,9 +134,12 @@ def _check_fields(result: DistributedResult) -> None:
     wrong = reached & ~(distances >= 0)  # NaN too
     if wrong.any():
         v = int(wrong.argmax())
-        _fail(f"vertex {graph.first + v} holds {distances[v]}, and no distance is negative")
+        _fail(f"vertex {graph.first + v} holds {distances[v]}, but no distance is negative")
     if graph.weights is not None and result.problem != "bfs" and not (graph.weights >= 0).all():
-        raise RequestError("results on graphs with negative weights are proved by one process")
+        raise RequestError(
+            "ranks cannot verify results on graphs with negative weights; verify them in one "
+            "process"
+        )
     if links is not None:
         expected = reached.copy()
         if graph.first <= result.source < graph.stop:
@@ -148,7 +151,7 @@ def _check_fields(result: DistributedResult) -> None:
             _fail(f"vertex {graph.first + v} is {state} and has predecessor {links[v]}")
     if graph.first <= result.source < graph.stop and distances[result.source - graph.first] != 0:
         held = distances[result.source - graph.first]
-        _fail(f"the source holds {held}, and should hold 0")
+        _fail(f"the source holds {held}, expected 0")
 
 
 # ---- facts 2 and 3 ------------------------------------------------------------------------------

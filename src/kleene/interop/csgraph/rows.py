@@ -32,9 +32,9 @@ def checked_rows(matrix: Any) -> tuple[Array, Array]:
 
 
 def bad_rows(n: int) -> GraphError:
-    """Return the error for rows that lead out of the arrays, or to what is no vertex."""
+    """Return the error for offsets out of range, or for columns that are not vertices."""
     return GraphError(
-        "csgraph is no sound CSR array: indptr must rise from 0 to the number of entries, and "
+        "csgraph is not a valid CSR array: indptr must rise from 0 to the number of entries, and "
         f"indices must be from 0 to {n - 1}"
     )
 

@@ -24,7 +24,7 @@ def breadth_first_order(
 ) -> Any:
     """List vertices breadth first as ``scipy.sparse.csgraph.breadth_first_order`` does.
 
-    Vertices come in SciPy's order, with SciPy's predecessors. A start that is no vertex of the
+    Vertices come in SciPy's order, with SciPy's predecessors. A start that is not a vertex of the
     graph is an error.
 
     Parameters
@@ -100,7 +100,7 @@ def _as_start(i_start: Any, n: int) -> int:
         raise TypeError("an integer is required")
     start = int(i_start)
     if start < 0:
-        raise OverflowError(f"i_start must not be negative, and is {start}")
+        raise OverflowError(f"i_start must not be negative, but is {start}")
     if start >= n:
         raise ValueError(f"i_start is {start}, but the graph's vertices are 0 to {n - 1}")
     return start

@@ -40,7 +40,7 @@ Array = NDArray[Any]
 #: Up to here float64 counts without gaps, so that sums of whole numbers are the same in any type.
 _EXACT = 2**53
 
-#: Up to here SciPy takes an entry of a dense array for zero, which is no arc: the tolerance of
+#: Up to here SciPy takes an entry of a dense array for zero, which is not an arc: the tolerance of
 #: ``np.ma.masked_values``.
 NEAR_ZERO = 1e-8
 
@@ -181,7 +181,7 @@ def _from_csr(matrix: Any, weights: Array | None) -> Graph:
         nan = np.isnan(weights)
         if not nan.any():
             raise
-        # An infinite length is no arc, and a NaN never makes a path shorter.
+        # An infinite length is not an arc, and a NaN never makes a path shorter.
         graph = Graph.from_csr(matrix.indptr, ends, np.where(nan, np.inf, weights))
     held = graph.weights
     if held is None or held.dtype.kind == "f" or graph.stats.path_bound < _EXACT:
@@ -193,7 +193,7 @@ def _from_dense(array: Any, loops: bool, threads: int | None, tiny: bool = False
     """Make the graph of a matrix; ``tiny`` says whether what is nearly zero is an arc."""
     matrix = np.asarray(array)
     if matrix.dtype.kind not in "biufc":
-        raise TypeError(f"a graph holds numbers, and this array {matrix.dtype}")
+        raise TypeError(f"a graph must hold numbers, not {matrix.dtype}")
     matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     team = threads_for(matrix.size, as_threads(threads))
     try:
@@ -205,7 +205,7 @@ def _from_dense(array: Any, loops: bool, threads: int | None, tiny: bool = False
 
 
 def _rows_of_dense(array: Any) -> Any:
-    """Return a CSR array of the arcs of a matrix, without loops that are not negative."""
+    """Return a CSR array of the arcs of a matrix, without non-negative loops."""
     matrix = np.asarray(array)
     if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "biuf":
         matrix = np.ascontiguousarray(matrix, dtype=np.float64)

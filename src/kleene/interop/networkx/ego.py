@@ -37,7 +37,9 @@ def ego_graph(
 def _both_ways(G: KleeneGraph, distance: Weight | None) -> KleeneGraph:
     """Return the same nodes with edges without a direction."""
     if distance is not None:
-        raise NotImplementedError("of two arcs between two nodes, NetworkX takes one's weight")
+        raise NotImplementedError(
+            "where two arcs join the same nodes, the weight depends on NetworkX's order of edges"
+        )
     arcs = G.unweighted_arcs
     tails = np.concatenate([arcs.tails, arcs.neighbors])
     heads = np.concatenate([arcs.neighbors, arcs.tails])

@@ -49,9 +49,10 @@ def open_rounds(
             engine = StreamedClosure(device, layout, BandSplit(*kept))
         except MemoryBudgetError:
             raise MemoryBudgetError(
-                f"these rounds were begun with more memory on {device.name} than the "
-                f"{format_bytes(device.free_memory())} that are free there now, and a resumed "
-                "computation keeps the sizes of its bands; remove their directory to start again"
+                f"these rounds were begun with more free memory on {device.name} than the "
+                f"{format_bytes(device.free_memory())} of now, and a resumed computation keeps the "
+                "sizes of its bands; free memory there, or remove the directory of the rounds to "
+                "start again"
             ) from None
         return GpuRounds(task, form, engine)
     return GpuRounds(task, form, open_streamed(device, layout))

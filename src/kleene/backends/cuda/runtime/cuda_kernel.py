@@ -145,7 +145,7 @@ def compile_image(source: str, name: str, defines: Mapping[str, str | int], arch
         except Exception as error:  # no library of NVRTC, or one that does not load
             raise KernelError(
                 f"NVRTC, which compiles kernels, cannot be used: {error}; "
-                f'pip install "kleene[{devices.extra()}]" brings it'
+                f'pip install "kleene[{devices.extra()}]" installs it'
             ) from error
         try:
             image = program.compile("cubin" if target.startswith("sm_") else "ptx").code
@@ -156,6 +156,6 @@ def compile_image(source: str, name: str, defines: Mapping[str, str | int], arch
         finally:
             program.close()
     raise KernelError(
-        f"{compiler_version()} compiles for no GPU as old as sm_{arch}; "
-        'pip install "kleene[cuda12]" brings one that does'
+        f"{compiler_version()} no longer compiles for GPUs as old as sm_{arch}; "
+        'pip install "kleene[cuda12]" installs a version that does'
     )

@@ -143,7 +143,7 @@ def as_rows(array: Array | HostArray) -> tuple[int, int, int, int]:
         return address, item, array.shape[0], array.strides[0]
     where = "device" if isinstance(array, Array) else "host"
     raise TypeError(
-        f"a {where} array of shape {array.shape} with gaps cannot be copied in one call"
+        f"a {where} array of shape {array.shape} is not contiguous and cannot be copied in one call"
     )
 
 

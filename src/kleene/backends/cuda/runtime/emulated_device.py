@@ -293,7 +293,7 @@ def open_emulated(index: int = 0) -> EmulatedDevice:
         try:
             made = EmulatedDevice(seed, module, index=index, beside=first)
         except ImportError as error:
-            raise DeviceError(f"this build of Kleene has no such emulator: {error}") from None
+            raise DeviceError(f"this build of Kleene does not have the emulator: {error}") from None
         found = _opened.setdefault((seed, module, index), made)  # another thread may be first
     return found
 

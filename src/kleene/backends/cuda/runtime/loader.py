@@ -193,7 +193,7 @@ def compiled(
                 return path.read_bytes()
         with _notice(f"compiling {file}.cu for this GPU, once"):
             image = compile_(source(file), f"{file}.cu", defines, arch)
-        with suppress(OSError):  # an unwritable cache is no error
+        with suppress(OSError):  # an unwritable cache is not an error
             _write(path, image)
     return image
 

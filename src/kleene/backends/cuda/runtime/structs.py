@@ -235,7 +235,7 @@ def _number(file: str, expression: str) -> int:
         # Not by ast, which before Python 3.11.8 fails where several threads use it (gh-106905).
         code = compile(plain.replace("/", "//"), f"{file}.cu", "eval")
     except SyntaxError:
-        what = f"{expression!r} is no constant that the host can read"
+        what = f"{expression!r} is not a constant that the host can read"
         raise LookupError(f"{file}.cu: {what}") from None
     return int(eval(code, {name: constant(file, name) for name in code.co_names}))
 

@@ -325,7 +325,7 @@ class NarrowEngine:
 
 
 def mean_length(task: Task) -> float:
-    """Return the mean length of some arcs; 1 if it is no positive number."""
+    """Return the mean length of some arcs; 1 if it is not positive."""
     weights = task.graph.weights
     if weights is None or len(weights) == 0:
         return 1.0

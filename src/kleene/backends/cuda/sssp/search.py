@@ -36,7 +36,7 @@ class SsspSearch(RowSearch):
 
     @abstractmethod
     def run(self, source: int, limit: Any) -> Any | None:
-        """Compute distances up to a limit, in their own type; ``no_limit`` is no limit.
+        """Compute distances up to a limit, in their own type; ``no_limit`` means none.
 
         At the end every arc is relaxed in floating-point arithmetic: each distance within the limit
         is the least ``distance[u] + length`` of the incoming arcs. Entries beyond the limit may be
