@@ -86,7 +86,7 @@ def open_client(on: Any) -> Iterator[Any]:
         if on.asynchronous:
             raise RequestError(Code("on"), " must be a synchronous client")
         if on.status in ("closing", "closed") or on.scheduler is None:
-            raise ClusterError("the client in on= is closed: open another one")
+            raise ClusterError("the client in ", Code("on="), " is closed: open another one")
         _check_workers(on)
         yield on
         return
