@@ -227,7 +227,7 @@ def test_igraph_names_and_weights() -> None:
         Graph.from_igraph(made, weight="miles")
     del made.es["km"]
     made.es["some"] = [28, None, 31, None]
-    with pytest.raises(GraphError, match="edge attribute 'some': edge 1 of 4 has none"):
+    with pytest.raises(GraphError, match="edge attribute 'some': edge 1 of 4 has no weight"):
         Graph.from_igraph(made, weight="some")
     made.vs["name"] = ["Rome", "Rome", "Tivoli"]
     with pytest.raises(GraphError, match="'name' must be unique"):
@@ -275,9 +275,9 @@ def test_rustworkx_weights() -> None:
     assert weights({"lanes": 2}) is None
     assert weights(2, 3, weight=None) is None
     assert weights("ab", "c", weight=len) == [2, 1]
-    with pytest.raises(GraphError, match="edge 0 of 2 has none; give every edge one"):
+    with pytest.raises(GraphError, match="edge 0 of 2 has no weight; give every edge one"):
         weights(None, 4)
-    with pytest.raises(GraphError, match="edge 1 of 4 has none"):
+    with pytest.raises(GraphError, match="edge 1 of 4 has no weight"):
         weights({"weight": 2}, {}, None, 7)
     with pytest.raises(GraphError, match="no entry of the edge payloads 'km' for the weights"):
         weights({"miles": 2}, weight="km")

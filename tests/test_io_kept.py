@@ -100,7 +100,7 @@ ROWS: dict[str, Any] = {
         ({"rows_weights": [3]}, "the rows' weights have shape"),
         ({"rows_count": 1}, "the rows' numbers must be from 0 to 0"),
         ({"rows_count": -1}, "the table rows are -1"),
-        ({"rows_count": 3, "rows_numbers": None}, "the table has 3 rows, and 2 are there"),
+        ({"rows_count": 3, "rows_numbers": None}, "the table has 3 rows, but 2 are stored"),
         ({"rows_combine": "mean"}, "combined by 'mean'"),
         ({"rows_flipped": None}, "lack an entry"),
         ({"rows_line_offsets": [0, 3, 2]}, "line_offsets must not decrease"),
