@@ -277,7 +277,7 @@ def test_rustworkx_weights() -> None:
     assert weights("ab", "c", weight=len) == [2, 1]
     with pytest.raises(GraphError, match="edge 0 of 2 has no weight; give every edge one"):
         weights(None, 4)
-    with pytest.raises(GraphError, match="edge 1 of 4 has none"):
+    with pytest.raises(GraphError, match="edge 1 of 4 has no weight"):
         weights({"weight": 2}, {}, None, 7)
     with pytest.raises(GraphError, match="no entry of the edge payloads 'km' for the weights"):
         weights({"miles": 2}, weight="km")
