@@ -319,6 +319,7 @@ LINES = st.sampled_from(
 )
 
 
+@pytest.mark.filterwarnings("ignore::kleene.errors.GraphWarning")  # an edge, not a header
 @settings(max_examples=60, deadline=None)
 @given(
     lines=st.lists(LINES, max_size=12),
