@@ -60,9 +60,9 @@ def test_the_page(grid: Path, tmp_path: Path) -> None:
     [
         ("0,99,1\n", 3, "trips.csv:1: no vertex 99"),
         ("0,1,x\n", 3, "trips.csv:1"),
-        ("0,1,1\n0,1,-1\n", 3, "trips.csv:2: volume must be a number from 0 on, not '-1'"),
-        ("0,1,nan\n", 3, "trips.csv:1: volume must be a number from 0 on, not 'nan'"),
-        ("0,1,\n", 3, "trips.csv:1: volume must be a number from 0 on, not ''"),
+        ("0,1,1\n0,1,-1\n", 3, "trips.csv:2: volume must be a non-negative number, not '-1'"),
+        ("0,1,nan\n", 3, "trips.csv:1: volume must be a non-negative number, not 'nan'"),
+        ("0,1,\n", 3, "trips.csv:1: volume must be a non-negative number, not ''"),
         ("", 3, "found no rows"),
         ("0\n", 3, "found 1 column"),
         ("from,to,cars\n0,1,5\n", 3, "trips.csv:1: no column volume, but cars: rename"),

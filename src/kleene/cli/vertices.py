@@ -118,7 +118,7 @@ def _as_volume(text: str) -> float:
     except ValueError:
         volume = math.nan
     if not 0 <= volume < math.inf:
-        raise ValueError(f"volume must be a number from 0 on, not {text!r}")
+        raise ValueError(f"volume must be a non-negative number, not {text!r}")
     return volume
 
 

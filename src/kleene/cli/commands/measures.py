@@ -263,7 +263,7 @@ def prove(name: str, found: Any, by_vertex: Any) -> Proof:
         same = np.array_equal(found, right)
     if not same:
         raise VerificationError(
-            f"{name} is {_short(found)}, and should be {_short(right)}, which follows from the "
+            f"{name} is {_short(found)}, expected {_short(right)}, which follows from the "
             f"{by_vertex.name} of each vertex"
         )
     return proof
