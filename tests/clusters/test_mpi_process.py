@@ -80,7 +80,7 @@ def test_the_page_and_levels(tmp_path: Path) -> None:
 def test_mistakes_are_said_once(graph: Path, tmp_path: Path) -> None:
     for arguments, code, words in (
         (["bfs", tmp_path / "none.npz", 0], 3, "No such file"),
-        (["sssp", graph, 0, "--target", 5], 2, "--target does not work under mpiexec"),
+        (["sssp", graph, 0, "--target", 5], 2, "--targets does not work under mpiexec"),
         (["apsp", graph, "-o", tmp_path / "d.zarr"], 2, "apsp does not work under mpiexec"),
         (["bfs", graph, 0, "--nonsense"], 2, "No such option"),
         (["bfs"], 2, "Missing argument"),

@@ -232,7 +232,7 @@ def test_positions() -> None:
     assert g.reweight(2).positions is g.positions
     wrong: list[tuple[object, str]] = [
         ([(0, 0)], "positions must have shape"),
-        ([(0, 0)] * 4 + [(0, np.nan)], r"the position of a vertex is \(0.0, nan\)"),
+        ([(0, 0)] * 4 + [(0, np.nan)], r"that of vertex 4 is \(0.0, nan\)"),
         ({0: (1, 2)}, "got positions of 1 vertices; the graph has 5"),
         ("here", "positions must be pairs of numbers"),
     ]

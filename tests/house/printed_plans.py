@@ -234,7 +234,7 @@ def plan_of(graph: str, machine: str, problem: str, asked: dict[str, Any], step:
     from kleene.planning.ask import ARC_BY_ARC, IN_BATCHES, ROUNDS_BEGUN, Ask
     from kleene.planning.facts import Facts
     from kleene.planning.plan import make_plan
-    from kleene.prepared.cache import Known
+    from kleene.prepared.known import Known
 
     n, m = GRAPHS[graph][:2]
     facts = Facts(n, m, None, 1, 1, n) if problem == "bfs" else Facts(*GRAPHS[graph])

@@ -21,7 +21,7 @@ from kleene.planning.facts import Facts
 from kleene.planning.plan import make_plan
 from kleene.planning.prepared_cost import cpu_seconds, gpu_seconds
 from kleene.planning.rules import RULES, choose_method
-from kleene.prepared.cache import Known
+from kleene.prepared.known import Known
 from kleene.registry import DEVICES, PROBLEMS, find, methods
 from kleene.system.machine import Machine
 

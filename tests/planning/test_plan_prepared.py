@@ -13,8 +13,8 @@ from kleene.planning.ask import ARC_BY_ARC, Ask
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import make_plan
 from kleene.planning.prepared_cost import prepared_seconds
-from kleene.prepared.cache import Known
 from kleene.prepared.elimination import expect
+from kleene.prepared.known import Known
 from kleene.system.machine import Machine
 
 SMALL = Facts(100, 500, "int32", 1, 9, 900)

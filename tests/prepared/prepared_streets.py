@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.prepared.cache import known_of
+from kleene.prepared.known import known_of
 
 
 def streets(seed: int = 1, directed: bool = True, dtype: Any = np.int32) -> kl.Graph:

@@ -78,7 +78,7 @@ def test_changed_bytes_are_refused_or_the_last_line(data: st.DataObject) -> None
 def test_other_files_are_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "d.ledger"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="no ledger"):
+    with pytest.raises(StoreError, match="not a ledger"):
         Ledger.open(path, HEADER)
     assert path.read_bytes() == content
 

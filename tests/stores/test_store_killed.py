@@ -23,7 +23,7 @@ _KILLED = """
 import random, sys
 from pathlib import Path
 import store_samples as s
-from kleene.distributed import ledger, store_npy
+from kleene.stores import ledger, npy
 from kleene.stores.store import Store
 
 folder, seed, count, name_ = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
@@ -58,7 +58,7 @@ for i in range(count):
 assert killed > count // 2
 for i in range(1, 13, 2) if name_ == "d.npy" else ():  # two headers, then two arrays a block
     part = draw.choice([0.0, 0.3, 1.0])
-    assert run(f"data {i}", lambda: s.die_in_write(store_npy, i, part), wanted)
+    assert run(f"data {i}", lambda: s.die_in_write(npy, i, part), wanted)
 for i in range(1, 7):  # the header, then a line a block
     part = draw.choice([0.0, 0.5, 1.0])
     assert run(f"ledger {i}", lambda: s.die_in_write(ledger, i, part), wanted)

@@ -25,7 +25,7 @@ from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.ask import ARC_BY_ARC, Ask, Output, What, Where
 from kleene.planning.facts import Facts, graph_facts
 from kleene.planning.plan import Plan
-from kleene.prepared.cache import Known
+from kleene.prepared.known import Known
 from kleene.system.devices import INDEXED, device_name, split_name
 from kleene.system.formatting import type_name
 from kleene.system.machine import as_threads

@@ -49,7 +49,7 @@ from kleene.graph.weight_names import warn_of_numbers_left
 from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
-from kleene.prepared.cache import Known
+from kleene.prepared.known import Known
 from kleene.results.nearest import Nearest
 from kleene.results.nearest_rows import NearestRows
 from kleene.system.machine import threads_for

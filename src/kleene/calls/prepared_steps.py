@@ -26,9 +26,10 @@ from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import Plan, check_semantics
 from kleene.planning.prepared_cost import step_seconds
-from kleene.prepared.cache import DEVICES, Known, Preparation
+from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization, customize
 from kleene.prepared.elimination import Elimination, eliminate, expect
+from kleene.prepared.known import DEVICES, Known
 from kleene.system.suggestions import no_such
 
 __all__ = [

@@ -23,9 +23,10 @@ from kleene.planning.facts import graph_facts
 from kleene.planning.machine import live_machine
 from kleene.planning.plan import FEWER_ROWS, IN_A_FILE, Memory, Plan, refuse_memory
 from kleene.prepared import files
-from kleene.prepared.cache import DEVICES, Preparation
+from kleene.prepared.cache import Preparation
 from kleene.prepared.customization import Customization
 from kleene.prepared.elimination import Elimination
+from kleene.prepared.known import DEVICES
 from kleene.prepared.pairs import answer_by_climbs
 from kleene.prepared.sweeps import PreparedRows
 from kleene.registry import find

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kleene.graph.checks import holds
-from kleene.prepared.cache import Known, known_of
+from kleene.prepared.known import Known, known_of
 from kleene.system.devices import split_name
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from kleene.planning.machine import live_machine
 from kleene.planning.prepared_cost import preparation_note
 from kleene.planning.rounds import Rounds, plan_rounds
 from kleene.planning.rules import choose_method
-from kleene.prepared.cache import Known
+from kleene.prepared.known import Known
 from kleene.registry import Method, Size, find
 from kleene.registry.memory import band_on_gpu, limited_workspace
 from kleene.system.devices import names_in_words
