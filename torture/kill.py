@@ -76,6 +76,8 @@ class Campaign:
             if writer.check is not None:
                 writer.check(path)
             counted = path.parent.parent / "lines"
+            if not writer.replaces:  # it refuses the file that is there
+                path.unlink()
             self._end(self._fork(writer, path, lambda: _count_lines(counted)), writer, "-", path)
             writer.lines = int(counted.read_text())
             counted.unlink()

@@ -251,7 +251,7 @@ def _content(path: Path) -> dict[str, bytes]:
 
 
 def _die_at_line(line: int) -> None:
-    folder = str(Path(sys.modules["kleene.distributed"].__file__ or "").parent)
+    folder = str(Path(sys.modules["kleene.stores"].__file__ or "").parent)
     left = line
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
