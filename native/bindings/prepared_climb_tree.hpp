@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "prepared/climb.hpp"
+#include "prepared/pairs/climb.hpp"
 
 namespace kleene::bindings {
 

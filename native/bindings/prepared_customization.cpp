@@ -1,5 +1,5 @@
 #include "parallel/buffer.hpp"
-#include "prepared/customize.hpp"
+#include "prepared/customization/customize.hpp"
 #include "prepared_algebras.hpp"
 
 namespace kleene::bindings {

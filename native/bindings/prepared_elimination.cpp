@@ -1,7 +1,7 @@
 #include "arrays.hpp"
-#include "prepared/reduce.hpp"
-#include "prepared/sample.hpp"
-#include "prepared/symbolic.hpp"
+#include "prepared/elimination/reduce.hpp"
+#include "prepared/elimination/sample.hpp"
+#include "prepared/elimination/symbolic.hpp"
 
 namespace kleene::bindings {
 namespace {

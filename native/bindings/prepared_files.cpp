@@ -1,5 +1,5 @@
 #include "arrays.hpp"
-#include "prepared/check.hpp"
+#include "prepared/elimination/check.hpp"
 
 namespace kleene::bindings {
 namespace {

@@ -1,5 +1,5 @@
 // Trips on the best paths of an eliminated graph.
-#include "prepared/flows.hpp"
+#include "prepared/pairs/flows.hpp"
 #include "prepared_algebras.hpp"
 #include "prepared_climb_tree.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <memory>
 
-#include "prepared/pairs.hpp"
+#include "prepared/pairs/pairs.hpp"
 #include "prepared_algebras.hpp"
 #include "prepared_climb_tree.hpp"
 

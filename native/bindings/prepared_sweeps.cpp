@@ -1,6 +1,6 @@
 #include "arrays.hpp"
-#include "prepared/sweep.hpp"
-#include "prepared/sweep_products.hpp"
+#include "prepared/sweeps/sweep.hpp"
+#include "prepared/sweeps/sweep_products.hpp"
 
 namespace kleene::bindings {
 namespace {

@@ -31,14 +31,14 @@ class Method:
     def any_semiring(self) -> bool: ...
 
 class ClimbTree:
-    """An elimination in the form that climbs read: ``native/core/prepared/climb.hpp``."""
+    """An elimination in the form that climbs read: ``native/core/prepared/pairs/climb.hpp``."""
 
     def __init__(
         self, parents: NDArray[np.int32], offsets: NDArray[np.int64], heads: NDArray[np.int32]
     ) -> None: ...
 
 class PairQueries:
-    """Answers for pairs of vertices: ``native/core/prepared/pairs.hpp``."""
+    """Answers for pairs of vertices: ``native/core/prepared/pairs/pairs.hpp``."""
 
     def __init__(
         self,
@@ -871,13 +871,16 @@ def prepared_check_elimination(
 ) -> tuple[str, int] | None: ...
 
 class Supernodes:
-    """Runs of vertices with the same upward neighbors: ``native/core/prepared/supernodes.hpp``."""
+    """Runs of vertices with the same upward neighbors.
+
+    ``native/core/prepared/customization/supernodes.hpp``.
+    """
 
     @property
     def count(self) -> int: ...
 
 class PairArcs:
-    """The arcs that pairs start from: ``native/core/prepared/customize.hpp``."""
+    """The arcs that pairs start from: ``native/core/prepared/customization/customize.hpp``."""
 
     @property
     def loop(self) -> int:

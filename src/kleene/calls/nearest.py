@@ -3,7 +3,7 @@
 The nearest one follows from a single search, on any device: from an extra vertex that arcs of
 length zero join to all facilities. Which facility it is follows from the distances. For several,
 the native core keeps so many labels per vertex: in one search (``native/core/sssp/k_nearest.cpp``),
-or by elimination where the graph is prepared (``native/core/prepared/nearest_labels.cpp``).
+or by elimination where the graph is prepared (``native/core/prepared/near/nearest_labels.cpp``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The symbolic part: which pairs of vertices are joined once all vertices are eliminated.
 
 How many pairs there will be is counted first, in time nearly linear in the arcs
-(native/core/prepared/symbolic.cpp), so that nothing of their size is allocated where it would not
-fit.
+(native/core/prepared/elimination/symbolic.cpp), so that nothing of their size is allocated where it
+would not fit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The order in which vertices are eliminated: low degrees first, then nested dissection.
 
 Vertices of degree 0, 1 and 2 go first, in rounds of independent sets
-(native/core/prepared/reduce.cpp). The rest is ordered by METIS: a small set of vertices that
-separates the graph into halves is eliminated last, and so on within the halves. Where ``pymetis``
-is not installed, the rest is ordered by minimum degree, which comes with SciPy: on road networks it
-joins no more pairs, but the elimination tree is twice as deep.
+(native/core/prepared/elimination/reduce.cpp). The rest is ordered by METIS: a small set of vertices
+that separates the graph into halves is eliminated last, and so on within the halves. Where
+``pymetis`` is not installed, the rest is ordered by minimum degree, which comes with SciPy: on road
+networks it joins no more pairs, but the elimination tree is twice as deep.
 
 G. Karypis, V. Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs",
 1998.

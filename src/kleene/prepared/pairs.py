@@ -1,6 +1,6 @@
 """Distances and paths of pairs: both ends climb, and the best path leads over a common ancestor.
 
-``native/core/prepared/pairs.hpp``. Arguments are vertices by position, checked by the caller.
+``native/core/prepared/pairs/pairs.hpp``. Arguments are vertices by position, checked by the caller.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _bytes_of_bools(answers: Array) -> Array:
     return answers.view(np.uint8) if answers.dtype.kind == "b" else answers
 
 
-# ---- Trips on the best paths of an eliminated graph: ``native/core/prepared/flows.hpp`` ---------
+# ---- Trips on the best paths of an eliminated graph: ``native/core/prepared/pairs/flows.hpp`` ---
 # Volumes go to the pairs that paths consist of, and one pass over all pairs moves them to the arcs.
 # That leaves detours of length zero in paths, so where a cycle may have the length zero every path
 # is unpacked by itself, without its detours. Arguments are checked by the caller.
