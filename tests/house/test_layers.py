@@ -366,7 +366,7 @@ def test_the_fields_own_words() -> None:
 
 
 #: What a module imports when it is used: few programs need it, and it takes time to import.
-LATE = ("_emulator", "backends.cuda", "calls.on_cluster", "clusters", "stores")
+LATE = ("_emulator", "backends.cuda", "clusters", "stores")
 
 
 def imports_in_functions(file: Path) -> list[str]:
@@ -470,7 +470,7 @@ ON_THEIR_OWN = {
         "proofs/claim.py": "a proof asks which types hold the lengths",
     },
     "finds": {
-        "calls/on_cluster.py": "which methods devices of workers have",
+        "clusters/dask/calls.py": "which methods devices of workers have",
         "stores/rounds.py": "runs a method in rounds, not once",
         "stores/sink.py": "whether the method that began is here",
         "clusters/dask/tile_tasks.py": "runs a method on tiles, not once",
