@@ -31,8 +31,7 @@ from kleene.backends.cuda.variants import VARIANTS
 from kleene.calls.programs import device_facts
 from kleene.cli.commands.lab import chosen
 from kleene.cli.commands.lab_progress import RunProgress
-from kleene_lab.harness.environment import Environment
-from kleene_lab.harness.machine import one_line
+from kleene_lab.harness.environment import Environment, one_line
 from kleene_lab.harness.runner import Runner
 
 DATA = Path(__file__).parent / "data"

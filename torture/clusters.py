@@ -82,7 +82,7 @@ def compute(seed: int, out: Path, on: Any = None, progress: Any = None) -> None:
     graph, sources = graph_of(seed)
     if in_tiles(seed):
         with (
-            patch("kleene.calls.tiles_on_cluster.choose_layout", _small_tiles),
+            patch("kleene.clusters.dask.closure.choose_layout", _small_tiles),
             patch("kleene.clusters.dask.tiles.CHECKPOINT_SECONDS", 0.2),
         ):
             kl.apsp(graph, out=out, on=on, progress=progress, deterministic=True, method="tiled")

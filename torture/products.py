@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import kleene as kl
-from kleene.calls.product_factors import no_path_in
+from kleene.calls.algebra.factors import no_path_in
 from kleene.registry.algebra import PRODUCT_SEMIRINGS
 from torture.random_graphs import Spec, random_spec
 

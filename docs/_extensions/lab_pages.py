@@ -19,8 +19,8 @@ from kleene_lab.experiments import EXPERIMENTS
 from kleene_lab.harness.record import read
 from kleene_lab.report.docs import experiment_sections, results_page
 from kleene_lab.report.page import page_of
+from kleene_lab.report.palette import chart_style
 from kleene_lab.report.render import chart_script
-from kleene_lab.report.style import chart_style
 
 RECORDS = sorted((Path(__file__).parents[2] / "benchmarks").glob("*.jsonl"))
 REPORT, SCRIPT, STYLE = "lab-report.html", "lab-charts.js", "lab-charts.css"

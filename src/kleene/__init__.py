@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kleene import csgraph, datasets, distributed, generate
+    from kleene.calls.algebra.close_distances import close_distances
+    from kleene.calls.algebra.product import product
+    from kleene.calls.algebra.spmv import spmv
     from kleene.calls.apsp import apsp
     from kleene.calls.betweenness import betweenness
     from kleene.calls.bfs import bfs
-    from kleene.calls.close_distances import close_distances
     from kleene.calls.closeness import closeness, efficiency, harmonic, wiener_index
     from kleene.calls.closure import closure
     from kleene.calls.components import components
     from kleene.calls.distance_encodings import distance_encodings
     from kleene.calls.distance_histogram import distance_histogram
     from kleene.calls.eccentricity import center, diameter, eccentricity, periphery, radius
-    from kleene.calls.ego import ego
     from kleene.calls.explain import explain
     from kleene.calls.geodesic_distances import geodesic_distances
     from kleene.calls.isochrones import isochrones
@@ -33,12 +34,10 @@ if TYPE_CHECKING:
     from kleene.calls.path_counts import path_counts
     from kleene.calls.prepare import load_prepared, prepare
     from kleene.calls.prepared_graph import PreparedGraph
-    from kleene.calls.product import product
     from kleene.calls.reduce_distances import reduce_distances
-    from kleene.calls.spmv import spmv
     from kleene.calls.sssp import sssp
     from kleene.calls.turns import TurnGraph
-    from kleene.calls.within import within
+    from kleene.calls.within import ego, within
     from kleene.errors import (
         ClusterError,
         DeviceError,
@@ -78,12 +77,13 @@ _MODULES = {
     **{
         name: f"kleene.calls.{name}"
         for name in (
-            "apsp", "betweenness", "bfs", "close_distances", "closeness", "closure", "components",
-            "distance_encodings", "distance_histogram", "eccentricity", "ego",
+            "apsp", "betweenness", "bfs", "closeness", "closure", "components",
+            "distance_encodings", "distance_histogram", "eccentricity",
             "explain", "geodesic_distances", "isochrones", "k_shortest", "loads", "nearest",
-            "path_counts", "product", "reduce_distances", "spmv", "sssp", "within",
+            "path_counts", "reduce_distances", "sssp", "within",
         )
     },
+    **{name: f"kleene.calls.algebra.{name}" for name in ("close_distances", "product", "spmv")},
     **dict.fromkeys(("center", "diameter", "periphery", "radius"), "kleene.calls.eccentricity"),
     **dict.fromkeys(
         (
@@ -107,6 +107,7 @@ _MODULES = {
     "TurnGraph": "kleene.calls.turns",
     "draw": "kleene.viz.draw",
     "efficiency": "kleene.calls.closeness",
+    "ego": "kleene.calls.within",
     "harmonic": "kleene.calls.closeness",
     "load_prepared": "kleene.calls.prepare",
     "methods": "kleene.registry",

@@ -18,7 +18,7 @@ from cluster_graphs import CITY, PLACES, SOCIAL
 from test_dask import hidden  # noqa: F401
 
 import kleene as kl
-from kleene.calls import on_cluster
+from kleene.clusters.dask import calls as dask_calls
 from kleene.clusters.dask import runner
 from kleene.engine import prepared as prepared_form
 from kleene.planning import plan
@@ -211,7 +211,7 @@ def test_explain_is_the_plan_of_a_store_that_workers_write(
         plans.append(work.plan)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(on_cluster, "on_workers", shown)
+    monkeypatch.setattr(dask_calls, "on_workers", shown)
     call: dict[str, Any] = {"sources": range(300), "out": tmp_path / "d.npy", **asked, "on": client}
     explained = kl.explain(CITY, "sssp", **call)
     with pytest.raises(KeyboardInterrupt):

@@ -16,7 +16,7 @@ import pytest
 from test_closure_tiles import CASES, graph
 
 import kleene as kl
-from kleene.calls import tiles_on_cluster
+from kleene.clusters.dask import closure as dask_closure
 from kleene.clusters.dask import graphs, tiles
 from kleene.clusters.dask.graphs import SharedGraph
 from kleene.stores.checkpoints import Checkpoints
@@ -47,7 +47,7 @@ def choose_small(n: int, pair_bytes: float, cluster: Any, grid: TileGrid | None 
 
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiles_on_cluster, "choose_layout", choose_small)
+    monkeypatch.setattr(dask_closure, "choose_layout", choose_small)
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ def test_what_tiles_do_not_do_is_refused(client: Any, tmp_path: Path) -> None:
 
 def test_too_little_memory_is_refused(client: Any, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tiles_on_cluster, "choose_layout", lambda *_: None)
+        patch.setattr(dask_closure, "choose_layout", lambda *_: None)
         with pytest.raises(kl.MemoryBudgetError, match="more workers"):
             kl.closure(
                 graph("min_plus", "int32"), on=client, out=tmp_path / "d.npy", method="tiled"
@@ -237,9 +237,9 @@ SCRIPT = """
     tests, scheduler, out, seconds, *kills = sys.argv[1:]
     sys.path.insert(0, tests)
     import kleene as kl
-    from test_dask_tiles import TileGrid, choose_layout, graph, tiles, tiles_on_cluster
+    from test_dask_tiles import TileGrid, choose_layout, graph, tiles, dask_closure
 
-    tiles_on_cluster.choose_layout = lambda n, *asked: choose_layout(
+    dask_closure.choose_layout = lambda n, *asked: choose_layout(
         n, *asked[:2], TileGrid(n, 64, 64)
     )
     tiles.CHECKPOINT_SECONDS = tiles._CHECKPOINT_TIMES = float(seconds)
@@ -340,7 +340,7 @@ def test_explain_of_tiles_that_were_begun(
 ) -> None:
     g, out = graph("min_plus", "int32", 250), tmp_path / "d.npy"
     with monkeypatch.context() as patch:
-        patch.setattr(tiles_on_cluster, "choose_layout", choose_small)
+        patch.setattr(dask_closure, "choose_layout", choose_small)
         kl.closure(g, "min_plus", on=client, out=out, method="tiled")
     out.rename(tmp_path / "d.npy.partial")
     ledger = tmp_path / "d.npy.ledger"

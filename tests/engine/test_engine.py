@@ -466,7 +466,7 @@ class Anywhere:
         self.keywords: dict[str, Any] = {} if self.on is None else {"on": client}
         self.asked: dict[str, Any] = {}
         if name == "cluster":
-            from kleene.calls.on_cluster import on_workers
+            from kleene.clusters.dask.calls import on_workers
 
             self.runner = on_workers
         if name == "devices":

@@ -160,7 +160,7 @@ def public_names() -> set[str]:
 def test_the_lab_uses_public_names_only() -> None:
     """What the lab measures is what users call."""
     files = sorted(LAB.rglob("*.py"))
-    assert len(files) > 60
+    assert len(files) > 40
     known = public_names()
     used = {name for file in files for name in lab_imports(file)}
     assert used >= {"kleene.Graph", "kleene.calls.programs.cores"}
@@ -257,7 +257,7 @@ def test_one_file_has_the_calls_that_cuda_core_lacks() -> None:
     for file in (*ROOT.rglob("*.py"), *LAB.rglob("*.py")):
         for module in re.findall(r"^\s*(?:import|from) cuda\.(\w+)", file.read_text(), re.M):
             users[module].add(file.name)
-        if file.name != "cugraph.py":  # another library, whose arrays are CuPy's
+        if file.name != "peers.py":  # another library, whose arrays are CuPy's
             assert not re.search(r"^\s*(?:import|from) cupy", file.read_text(), re.M), file
     assert users["bindings"] == {"cuda_driver.py"}
     assert users["core"] == {"cuda_device.py", "cuda_kernel.py", "cuda_memory.py", "doctor.py"}
@@ -366,7 +366,7 @@ def test_the_fields_own_words() -> None:
 
 
 #: What a module imports when it is used: few programs need it, and it takes time to import.
-LATE = ("_emulator", "backends.cuda", "calls.on_cluster", "clusters", "stores")
+LATE = ("_emulator", "backends.cuda", "clusters", "stores")
 
 
 def imports_in_functions(file: Path) -> list[str]:
@@ -470,7 +470,7 @@ ON_THEIR_OWN = {
         "proofs/claim.py": "a proof asks which types hold the lengths",
     },
     "finds": {
-        "calls/on_cluster.py": "which methods devices of workers have",
+        "clusters/dask/calls.py": "which methods devices of workers have",
         "stores/rounds.py": "runs a method in rounds, not once",
         "stores/sink.py": "whether the method that began is here",
         "clusters/dask/tile_tasks.py": "runs a method on tiles, not once",

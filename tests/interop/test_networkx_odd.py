@@ -17,9 +17,9 @@ from networkx_calls import CALLS, compare, function
 
 import kleene as kl
 import kleene.interop.networkx as backend
-from kleene.interop.networkx import efficiencies, measures
+from kleene.interop.networkx import measures
 from kleene.interop.networkx.dispatch import _default_weight, _signature
-from kleene.interop.networkx.exact_measures import measured
+from kleene.interop.networkx.measures import measured
 
 EXAMPLES = 25
 NODES = [0, 1, "b", (2, 3), 2.5, frozenset("f")]
@@ -261,8 +261,7 @@ def test_hops_are_added_up_without_rows(name: str, monkeypatch: pytest.MonkeyPat
     G = nx.star_graph(5)
     G.add_node("alone")
     right = getattr(nx, name)(G, backend="networkx")
-    for module in (measures, efficiencies):
-        monkeypatch.setattr(module, "chunks", no_rows)
+    monkeypatch.setattr(measures, "chunks", no_rows)
     found = getattr(nx, name)(G, backend="kleene")
     assert found == pytest.approx(right, rel=1e-12)
     if name == "harmonic_centrality":

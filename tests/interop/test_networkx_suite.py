@@ -13,7 +13,7 @@ import pytest
 
 import _kleene_networkx
 from kleene.interop.networkx import dispatch
-from kleene.interop.networkx.testing import EXPECTED_FAILURES
+from kleene.interop.networkx.dispatch import EXPECTED_FAILURES
 
 MODULES = [
     "algorithms.shortest_paths",
@@ -89,7 +89,7 @@ def _on_the_page() -> tuple[int, tuple[int, ...]]:
 
 
 def test_expected_failures_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kleene.interop.networkx import testing
+    from kleene.interop.networkx import dispatch
 
     class Item:
         nodeid = "networkx/algorithms/tests/test_x.py::TestX::test_y"
@@ -98,8 +98,10 @@ def test_expected_failures_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
         def add_marker(self, marker: pytest.MarkDecorator) -> None:
             self.markers.append(marker)
 
-    monkeypatch.setitem(testing.EXPECTED_FAILURES, "TestX::test_y", "depends on the order of steps")
+    monkeypatch.setitem(
+        dispatch.EXPECTED_FAILURES, "TestX::test_y", "depends on the order of steps"
+    )
     item = Item()
-    testing.on_start_tests([item])
+    dispatch.on_start_tests([item])
     assert [m.name for m in item.markers] == ["xfail"]
     assert item.markers[0].kwargs["reason"] == "depends on the order of steps"

@@ -18,9 +18,15 @@ from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.calls.programs import kernel_digest
 from kleene.system.machine import this_machine
 from kleene_lab.harness import record as records
-from kleene_lab.harness.dense_check import best_row, require_paths, require_row
-from kleene_lab.harness.dense_inputs import CASES, PLAIN, Weights
-from kleene_lab.harness.dense_trials import resident
+from kleene_lab.harness.dense import (
+    CASES,
+    PLAIN,
+    Weights,
+    best_row,
+    require_paths,
+    require_row,
+    resident,
+)
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.record import Check, Line, Point, Run, SameKernels, Skip
 

@@ -27,13 +27,15 @@ from kleene_lab.report.palette import DARK, HUES, LIGHT, MARKERS, assign_styles,
 alt = pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
-from kleene_lab.report.axes import padded_domain, round_ticks, spread_apart  # noqa: E402
 from kleene_lab.report.charts import (  # noqa: E402
     Frame,
     chart_spec,
     config,
     figure_spec,
     frame_of,
+    padded_domain,
+    round_ticks,
+    spread_apart,
 )
 from kleene_lab.report.render import static_svg, write_figure  # noqa: E402
 

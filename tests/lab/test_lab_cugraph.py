@@ -15,9 +15,9 @@ from lab_samples import unhurried
 import kleene as kl
 from kleene_lab.experiments import EXPERIMENTS
 from kleene_lab.harness import record as records
-from kleene_lab.harness.cugraph import CuGraph
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.measurements import measurements_in
+from kleene_lab.harness.peers import CuGraph
 from kleene_lab.harness.runner import Runner
 
 [GPU] = [one for one in EXPERIMENTS if one.id == "peers-gpu"]

@@ -10,15 +10,14 @@ import pytest
 from lab_samples import unhurried
 
 import kleene as kl
-from kleene_lab.experiments import EXPERIMENTS, bfs_tables, paths_by_size, spmv_by_format
-from kleene_lab.experiments.entrants import ALL, GPU, ONE, entrants
+from kleene_lab.experiments import EXPERIMENTS, bfs, paths_by_size, spmv_by_format
+from kleene_lab.experiments.documents import ALL, GPU, ONE, SharedCheck, entrants
 from kleene_lab.harness import environment as environments
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Experiment, Skipped
 from kleene_lab.harness.measurements import Measurements, measurements_in
 from kleene_lab.harness.record import Record, read
 from kleene_lab.harness.runner import Runner
-from kleene_lab.harness.shared_check import SharedCheck
 
 DOCUMENTS = [one for one in EXPERIMENTS if "documents" in one.suites]
 BY_ID = {one.id: one for one in DOCUMENTS}
@@ -198,7 +197,7 @@ def test_changes_by_density_use_shared_ends() -> None:
     experiment = BY_ID["bfs-by-density"]
     record = read_made(experiment, {"queue, one core": {20: 1.0, 80: 4.0}})
     assert "factor of 4 (queue" in " ".join(experiment.findings(record))
-    both = {"queue, one core": {20: 1.0, 40: 2.0, 80: 4.0}, bfs_tables._LINEAR: {20: 1.0, 40: 3.0}}
+    both = {"queue, one core": {20: 1.0, 40: 2.0, 80: 4.0}, bfs._LINEAR: {20: 1.0, 40: 3.0}}
     (sentence,) = experiment.findings(read_made(experiment, both))
     assert "From 20 to 40 %" in sentence
     assert "2 (queue" in sentence

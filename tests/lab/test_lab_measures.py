@@ -15,7 +15,7 @@ from test_lab_ours import MISSING, assert_sentences
 
 import kleene as kl
 from kleene_lab.experiments import EXPERIMENTS, searches
-from kleene_lab.experiments.measure_cases import Case, plans_of
+from kleene_lab.experiments.measures import Case, plans_of
 from kleene_lab.experiments.peers import findings_beside
 from kleene_lab.harness import record as records
 from kleene_lab.harness.environment import Environment

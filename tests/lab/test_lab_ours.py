@@ -14,7 +14,7 @@ from lab_samples import unhurried
 
 import kleene as kl
 from kleene_lab import experiments
-from kleene_lab.experiments import files, generators, peers, startup
+from kleene_lab.experiments import inputs, peers, startup
 from kleene_lab.harness import record as records
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Experiment, Skipped
@@ -142,15 +142,15 @@ def test_a_peer_takes_part_or_says_why(kind: Any) -> None:
 
 def test_files_and_generators_notice_other_arcs() -> None:
     g = kl.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array([4, 5, 6], np.int32))
-    assert files._same_arcs(g, g.to_scipy().tocoo())
+    assert inputs._same_arcs(g, g.to_scipy().tocoo())
     for wrong in (g.reweight(arcs=np.array([4, 5, 7], np.int32)), g.transpose()):
         with pytest.raises(AssertionError):
-            files._same_arcs(g, wrong)
+            inputs._same_arcs(g, wrong)
         with pytest.raises(AssertionError):
-            files.same_graph(g, wrong)
+            inputs.same_graph(g, wrong)
     arcs = iter([100, 95, 50])
-    other = generators._Other("it", "scipy", lambda lib: None, lambda results: next(arcs))
-    one = generators._other_making(other)
+    other = inputs._Other("it", "scipy", lambda lib: None, lambda results: next(arcs))
+    one = inputs._other_making(other)
     for _ in range(2):
         one.check(None)
     with pytest.raises(AssertionError, match="50 arcs, and 100 before"):

@@ -14,13 +14,13 @@ from test_lab_ours import assert_sentences
 import kleene as kl
 from kleene_lab.experiments import EXPERIMENTS
 from kleene_lab.experiments import prepared as prepared_experiments
+from kleene_lab.experiments.prepared_peers import ROUTING_PEERS, Pandana, PyRoutingKit
 from kleene_lab.harness import prepared
 from kleene_lab.harness import record as records
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Experiment, Skipped
 from kleene_lab.harness.graphs import delaunay, grid, made, split
 from kleene_lab.harness.measurements import measurements_in
-from kleene_lab.harness.routing_peers import ROUTING_PEERS, Pandana, PyRoutingKit
 from kleene_lab.harness.runner import Runner
 
 PREPARED = [one for one in EXPERIMENTS if "prepared" in one.suites]
@@ -126,10 +126,10 @@ def test_triangulations_are_planar_and_placed() -> None:
 
 @pytest.mark.parametrize("kind", ROUTING_PEERS)
 def test_peers_say_why_they_do_not_take_part(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kleene_lab.harness.routing_peers.find_spec", lambda name: None)
+    monkeypatch.setattr("kleene_lab.experiments.prepared_peers.find_spec", lambda name: None)
     with pytest.raises(Skipped, match=f"not installed; pip install {kind.name}"):
         kind(kl.generate.grid(3, 3))
-    monkeypatch.setattr("kleene_lab.harness.routing_peers.find_spec", lambda name: object())
+    monkeypatch.setattr("kleene_lab.experiments.prepared_peers.find_spec", lambda name: object())
     with pytest.raises(Skipped, match="coordinates"):
         kind(kl.generate.grid(3, 3))
     monkeypatch.setattr(kind, "most_vertices", 8)

@@ -21,9 +21,9 @@ from kleene_lab.harness.measurements import Measurements, measurements_in
 from kleene_lab.harness.record import Check, Point, Record, Skip
 from kleene_lab.report import Written, write_report
 from kleene_lab.report.docs import experiment_sections, results_page
-from kleene_lab.report.headlines import headlines
 from kleene_lab.report.html import table
-from kleene_lab.report.style import chart_style
+from kleene_lab.report.palette import chart_style
+from kleene_lab.report.summary import headlines
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kleene.engine import solve as engine
 from kleene.engine.call import Call
+from kleene.engine.fit import require_fit
 from kleene.results.result import Result
 
 __all__ = ["runner_for", "solve"]
@@ -16,14 +17,16 @@ __all__ = ["runner_for", "solve"]
 
 def solve(call: Call) -> Result:
     """Plan and run a path problem; whatever it says of vertices, it says by label."""
-    if call.on is not None:
-        from kleene.calls.on_cluster import solve_on_cluster
-
-        return solve_on_cluster(call)
     if call.pairs is not None:
         from kleene.calls.pairs import solve_pairs  # few programs ask for pairs
 
-        return solve_pairs(call)
+        if call.on is not None:
+            require_fit(call)
+        return solve_pairs(call, runner_for(call))
+    if call.on is not None:
+        from kleene.clusters.dask.calls import solve_on_cluster
+
+        return solve_on_cluster(call)
     if isinstance(call.out, (str, Path)):
         stored = _solve_stored(call)
         if stored is not None:
@@ -54,6 +57,6 @@ def runner_for(call: Call) -> engine.Runner | None:
     """Return what computes the pieces of a call; None for this process."""
     if call.on is None:
         return None
-    from kleene.calls.on_cluster import on_workers
+    from kleene.clusters.dask.calls import on_workers
 
     return on_workers

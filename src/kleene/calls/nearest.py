@@ -180,7 +180,7 @@ def nearest(
         return search.result(call, plan, stats, distances, which)
     made, workers = search.plan(call), 1
     if on is not None:
-        from kleene.calls.on_cluster import count_workers
+        from kleene.clusters.dask.calls import count_workers
 
         workers = count_workers(on)
     found, plan, stats, _ = engine.solve(call, Best(k, workers), made, runner_for(call))

@@ -1,19 +1,13 @@
 """All experiments, in the order of the report: the documents' first, then ours."""
 
 from kleene_lab.experiments import (
-    apsp_by_size,
-    bfs_forms,
-    bfs_tables,
-    blocked_versions,
+    apsp,
+    bfs,
     crossovers,
     dense,
     dropins,
-    dropins_small,
-    files,
     gap,
-    gap_betweenness,
-    generators,
-    gpu_peers,
+    inputs,
     machine_learning,
     many_sources,
     measures,
@@ -22,7 +16,6 @@ from kleene_lab.experiments import (
     peers,
     prepared,
     prepared_peers,
-    products,
     rmat_by_scale,
     scaling,
     searches,
@@ -33,14 +26,10 @@ from kleene_lab.harness.experiment import Experiment
 
 __all__ = ["EXPERIMENTS"]
 
-_DOCUMENTS = (
-    apsp_by_size, blocked_versions, bfs_tables, bfs_forms, spmv_by_format, paths_by_size,
-    rmat_by_scale,
-)  # fmt: skip
+_DOCUMENTS = (apsp, bfs, spmv_by_format, paths_by_size, rmat_by_scale)
 _OURS = (
-    dense, searches, many_sources, paths, crossovers, scaling, peers, gap, gpu_peers,
-    prepared, prepared_peers, measures, gap_betweenness, products, dropins, dropins_small,
-    machine_learning, startup, files, generators,
+    dense, searches, many_sources, paths, crossovers, scaling, peers, gap, prepared, prepared_peers,
+    measures, dropins, machine_learning, startup, inputs,
 )  # fmt: skip
 
 EXPERIMENTS: tuple[Experiment, ...] = tuple(

@@ -9,13 +9,21 @@ from statistics import fmean, stdev
 from typing import Any
 
 import kleene as kl
-from kleene_lab.experiments.documents import SSSP
-from kleene_lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants, last
+from kleene_lab.experiments.documents import (
+    ALL,
+    GPU,
+    ONE,
+    SSSP,
+    Entrant,
+    SharedCheck,
+    as_fast,
+    entrants,
+    last,
+)
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan
 from kleene_lab.harness.measurements import Measurements, finding
 from kleene_lab.harness.record import Point
-from kleene_lab.harness.shared_check import SharedCheck
 from kleene_lab.harness.trial import Parts, Trial, parts_of, solve
 
 __all__ = ["EXPERIMENTS"]

@@ -22,6 +22,7 @@ from kleene_lab.harness.graphs import (
     enron,
     facebook,
     grid,
+    highways,
     hub_of,
     made,
     rmat,
@@ -29,7 +30,7 @@ from kleene_lab.harness.graphs import (
     uniform,
 )
 from kleene_lab.harness.measurements import Measurements, finding, times_as
-from kleene_lab.harness.peers import NOT_INSTALLED, PEERS, Peer
+from kleene_lab.harness.peers import NOT_INSTALLED, PEERS, CuGraph, CuGraphOnDevice, Peer
 from kleene_lab.harness.searches import PROVED
 from kleene_lab.harness.trial import Trial, solve
 
@@ -249,21 +250,75 @@ def _experiment(id: str, title: str, question: str) -> Experiment:
     )
 
 
+# ---- beside cuGraph, on the same GPU -------------------------------------------------------------
+
+
+_ON_GPU = (rmat(20), uniform(20), rmat(22, weighted=True), uniform(22), highways(), grid(4096))
+_ON_GPU_LABELS = tuple(named.name for named in _ON_GPU)
+_ON_GPU_QUICK = (rmat(6), grid(8))
+_ON_GPU_PANELS = {"breadth-first search": "bfs", "shortest paths": "sssp"}
+_ON_GPU_PEERS = (CuGraph, CuGraphOnDevice)
+
+
+def _gpu_plans(environment: Environment) -> Iterator[Plan]:
+    if environment.gpu is None:
+        raise Skipped("there is no GPU")
+    if not CuGraph.installed():
+        raise Skipped(f"pylibcugraph is {NOT_INSTALLED}")
+    where = (("GPU", environment.gpu, None),)
+    for x, named in enumerate(environment.sizes(_ON_GPU, _ON_GPU_QUICK)):
+        for panel, problem in _ON_GPU_PANELS.items():
+            yield from our_plans(environment, problem, named, x, panel, False, where)
+            for kind in _ON_GPU_PEERS:
+                yield Plan(
+                    kind.name, x, partial(peer_trial, environment, problem, named, False, kind),
+                    panel, environment.gpu, None, patience_for(environment, environment.gpu),
+                    named.arcs * kind.taken_over, size=0,
+                )  # fmt: skip
+
+
+def _gpu_findings(results: Measurements) -> Iterator[str]:
+    others = [kind.name for kind in _ON_GPU_PEERS]
+    yield from findings_beside(_ON_GPU_LABELS, tuple(_ON_GPU_PANELS), others, "GPU", results)
+
+
 EXPERIMENTS = (
     _experiment(
-        "bfs", "Breadth-first search beside other libraries",
+        "bfs",
+        "Breadth-first search beside other libraries",
         "How fast is a breadth-first search, beside other libraries in Python?",
     ),
     _experiment(
-        "sssp", "Shortest paths beside other libraries",
+        "sssp",
+        "Shortest paths beside other libraries",
         "How fast are shortest paths from one source, beside other libraries in Python?",
     ),
     _experiment(
-        "apsp-sparse", "All pairs of sparse graphs beside other libraries",
+        "apsp-sparse",
+        "All pairs of sparse graphs beside other libraries",
         "How fast are all pairs of a sparse graph, beside other libraries in Python?",
     ),
     _experiment(
-        "apsp-dense", "All pairs of dense graphs beside other libraries",
+        "apsp-dense",
+        "All pairs of dense graphs beside other libraries",
         "How fast are all pairs of a dense graph, beside other libraries in Python?",
     ),
-)  # fmt: skip
+    Experiment(
+        "peers-gpu",
+        "Searches beside cuGraph on the GPU",
+        "How fast are searches on a GPU, beside RAPIDS cuGraph?",
+        Axis("graph", log=False, labels=_ON_GPU_LABELS),
+        _gpu_plans,
+        _gpu_findings,
+        ("peers",),
+        quantity="seconds",
+        kind="bars",
+        budget=60,
+        headline=finding(),
+        notes=(
+            "Whole calls from the graph on the GPU, from a hub of the largest part. Kleene's "
+            "answer comes to the host; cuGraph's does, or stays on the GPU, as the series says. "
+            "Lengths alone, except that cuGraph's shortest paths always have predecessors."
+        ),
+    ),
+)

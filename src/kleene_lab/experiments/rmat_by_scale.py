@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 import kleene as kl
-from kleene_lab.experiments.documents import CS205
-from kleene_lab.experiments.entrants import (
+from kleene_lab.experiments.documents import (
     ALL,
+    CS205,
     GPU,
     ONE,
     Entrant,
+    SharedCheck,
     ahead_of,
     as_fast,
     best_of,
@@ -21,7 +22,6 @@ from kleene_lab.experiments.entrants import (
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan
 from kleene_lab.harness.measurements import Measurements
-from kleene_lab.harness.shared_check import SharedCheck
 from kleene_lab.harness.trial import Trial, solve
 
 __all__ = ["EXPERIMENTS"]

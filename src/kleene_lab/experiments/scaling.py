@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import kleene as kl
-from kleene_lab.experiments.files import FileOf, same_graph
+from kleene_lab.experiments.inputs import FileOf, same_graph
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan
 from kleene_lab.harness.graphs import NamedGraph, grid, made, rmat, rome

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 import kleene as kl
 from kleene.calls.programs import spmv_kernel_timer
-from kleene_lab.experiments.documents import CHAPTER
-from kleene_lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
+from kleene_lab.experiments.documents import ALL, CHAPTER, GPU, ONE, Entrant, as_fast, entrants
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan, Published
 from kleene_lab.harness.measurements import Measurements

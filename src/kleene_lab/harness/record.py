@@ -26,17 +26,8 @@ from typing import Any, ClassVar, Self, TextIO
 from kleene.errors import FormatError
 
 __all__ = [
-    "SCHEMA",
-    "Check",
-    "Line",
-    "Point",
-    "Record",
-    "Run",
-    "SameKernels",
-    "Skip",
-    "read",
-    "write",
-]
+    "SCHEMA", "Check", "Line", "Point", "Record", "Run", "SameKernels", "Skip", "read", "write",
+]  # fmt: skip
 
 #: Grows when older versions would misread a field.
 SCHEMA = 1
@@ -51,7 +42,7 @@ class Run:
     kind: ClassVar[str] = "run"
     id: str  # short and random; all lines of the run have it
     began: str  # "2026-11-15T16:00:00Z"
-    machine: dict[str, Any]  # see `kleene_lab.harness.machine`
+    machine: dict[str, Any]  # see `kleene_lab.harness.environment`
     kleene: str  # version
     kernels: str  # digest of all CUDA kernels, as the compiler is given them
     options: dict[str, Any] = field(default_factory=dict)  # of the command

@@ -24,9 +24,8 @@ from typing import Any, TextIO
 import kleene as kl
 from kleene.calls.programs import kernel_digest
 from kleene_lab.harness import record as records
-from kleene_lab.harness.environment import Environment
+from kleene_lab.harness.environment import Environment, describe
 from kleene_lab.harness.experiment import Experiment, Plan, Skipped
-from kleene_lab.harness.machine import describe
 from kleene_lab.harness.measure import Measured, measure
 from kleene_lab.harness.record import Check, Line, Point, Run, Skip
 from kleene_lab.harness.trial import Trial

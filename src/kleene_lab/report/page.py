@@ -10,10 +10,9 @@ from kleene_lab.harness.formatting import count, duration, listed
 from kleene_lab.harness.record import Record
 from kleene_lab.report.chart_data import styles_of
 from kleene_lab.report.html import Html, join, table, tag
+from kleene_lab.report.palette import page_style
 from kleene_lab.report.render import chart_script
-from kleene_lab.report.section import experiment_section
-from kleene_lab.report.skipped import not_measured
-from kleene_lab.report.style import page_style
+from kleene_lab.report.section import experiment_section, not_measured
 from kleene_lab.report.summary import (
     checks,
     contents,

@@ -1,4 +1,4 @@
-"""Colours and markers of series, for a light and a dark ground.
+"""Colours and markers of series, for a light and a dark ground, and style sheets of both.
 
 Eight hues that colour-blind readers can distinguish, dark enough for a light ground and light
 enough for a dark one. Markers change at another rhythm, so that 56 pairs differ.
@@ -7,8 +7,12 @@ enough for a dark one. Markers change at another rhythm, so that 56 pairs differ
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import resources
 
-__all__ = ["DARK", "HUES", "LIGHT", "MARKERS", "VARIABLES", "assign_styles", "series_style"]
+__all__ = [
+    "DARK", "HUES", "LIGHT", "MARKERS", "VARIABLES", "assign_styles", "chart_style", "page_style",
+    "series_style",
+]  # fmt: skip
 
 HUES = 8
 _LIGHT = ("#1c4482", "#a83a12", "#107645", "#c22fb0", "#a8801f", "#3d91ec", "#4c4d50", "#d66f87")
@@ -73,3 +77,27 @@ def assign_styles(groups: Iterable[Mapping[str, Iterable[str]]]) -> dict[str, in
         free = (index for index in range(len(taken) + HUES * len(MARKERS)) if index not in taken)
         styles[name] = min(free, key=lambda index: (hues.count(index % HUES), index))
     return styles
+
+
+# ---- style sheets --------------------------------------------------------------------------------
+
+
+def page_style() -> str:
+    """Return the style of the report; the reader's system or a switch chooses the theme."""
+    both = "".join(f"--{name}:light-dark({LIGHT[name]},{DARK[name]});" for name in LIGHT)
+    modern = f"@supports (color:light-dark(red,red)){{:root{{{both}}}}}"
+    return f":root{{{_variables(LIGHT)}}}{modern}{_sheet('charts.css')}{_sheet('page.css')}"
+
+
+def chart_style(dark: str) -> str:
+    """Return the style of charts on a page that is dark where this selector holds."""
+    colours = f":root{{{_variables(LIGHT)}}}{dark}{{{_variables(DARK)}}}"
+    return f"{colours}{_sheet('charts.css')}"
+
+
+def _variables(theme: Mapping[str, str]) -> str:
+    return "".join(f"--{name}:{colour};" for name, colour in theme.items())
+
+
+def _sheet(name: str) -> str:
+    return resources.files("kleene_lab.report").joinpath(name).read_text(encoding="utf-8")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
-from kleene_lab.harness.experiment import Experiment
+from kleene_lab.harness.experiment import Axis, Experiment
 from kleene_lab.harness.measurements import Measurements
 from kleene_lab.harness.record import Record, Skip
-from kleene_lab.report.chart_data import Chart, Series, charts_of
+from kleene_lab.report.chart_data import Chart, Series, charts_of, x_labels
 from kleene_lab.report.charts import BODY, Family, chart_spec, frame_of
 from kleene_lab.report.html import Html, join, slug, tag
 from kleene_lab.report.palette import VARIABLES
 from kleene_lab.report.render import static_svg
-from kleene_lab.report.skipped import skip_list
 from kleene_lab.report.summary import document_of
 from kleene_lab.report.tables import full_table, overview
 
-__all__ = ["charts_and_findings", "experiment_section"]
+__all__ = ["charts_and_findings", "experiment_section", "not_measured"]
 
 _OPEN_ROWS = 16  # of a table that is not folded
 
@@ -171,4 +171,58 @@ def _skipped(
         *lists,
         id=f"{name}-skipped",
         open=any(skip.failed for skip in skips),
+    )
+
+
+# ---- what was skipped and why, and what was not measured -----------------------------------------
+
+
+def skip_list(skips: Sequence[Skip], axis: Axis) -> Html:
+    """Return a list of reasons, each with what was skipped for it."""
+    items = []
+    for group in _grouped(skips):
+        first = group[0]
+        alike = all(skip.why == first.why for skip in group)
+        why = first.why if alike else f"{first.why} (the first; the others likewise)"
+        failed = tag("strong", "failed: ") if first.failed else None
+        items.append(tag("li", _series(group, axis), ": ", failed, why))
+    return tag("ul", *items, class_="skips")
+
+
+def _grouped(skips: Sequence[Skip]) -> list[list[Skip]]:
+    """Return skips by reason, failures first; reasons that differ in numbers only are one."""
+    groups: dict[tuple[bool, str], list[Skip]] = {}
+    for skip in skips:
+        groups.setdefault((not skip.failed, re.sub(r"[\d.,]+", "#", skip.why)), []).append(skip)
+    return [group for _, group in sorted(groups.items(), key=lambda item: item[0][0])]
+
+
+def _series(group: Sequence[Skip], axis: Axis) -> Html:
+    """Return the series of a group, each with its x."""
+    by_series: dict[str, list[float]] = {}
+    for skip in group:
+        name = ", ".join(filter(None, (skip.series, skip.panel))) or "the whole experiment"
+        by_series.setdefault(name, []).extend([] if skip.x is None else [skip.x])
+    series = [
+        tag("span", name, f" ({', '.join(x_labels(axis, sorted(places)))})" if places else "")
+        for name, places in by_series.items()
+    ]
+    return join(series, ", ")
+
+
+def not_measured(experiments: Iterable[Experiment], record: Record) -> Html | None:
+    """Return one list of the experiments without a point, with the reasons."""
+    items = []
+    for experiment in experiments:
+        skips = [skip for skip in record.skips if skip.experiment == experiment.id]
+        reasons = [group[0].why for group in _grouped(skips)] or ["not run"]
+        name = tag("code", experiment.id)
+        items.append(tag("li", name, f" {experiment.title}: {'; '.join(reasons)}"))
+    if not items:
+        return None
+    return tag(
+        "section",
+        tag("h2", "Not measured"),
+        tag("ul", *items, class_="skips"),
+        id="about-not-measured",
     )

@@ -6,22 +6,16 @@ NetworkX finds this module through its entry point ``networkx.backends``. Every 
 """
 
 from kleene.interop.networkx.betweenness import *  # noqa: F403
-from kleene.interop.networkx.closure import *  # noqa: F403
 from kleene.interop.networkx.components import *  # noqa: F403
 from kleene.interop.networkx.convert import convert_from_nx, convert_to_nx
 from kleene.interop.networkx.dense import *  # noqa: F403
-from kleene.interop.networkx.dispatch import can_run, should_run
-from kleene.interop.networkx.eccentricities import *  # noqa: F403
-from kleene.interop.networkx.efficiencies import *  # noqa: F403
-from kleene.interop.networkx.ego import *  # noqa: F403
+from kleene.interop.networkx.derived import *  # noqa: F403
+from kleene.interop.networkx.dispatch import can_run, on_start_tests, should_run
 from kleene.interop.networkx.generic import *  # noqa: F403
 from kleene.interop.networkx.graph import KleeneGraph
-from kleene.interop.networkx.loads import *  # noqa: F403
 from kleene.interop.networkx.measures import *  # noqa: F403
-from kleene.interop.networkx.testing import on_start_tests
-from kleene.interop.networkx.traversal import *  # noqa: F403
 from kleene.interop.networkx.unweighted import *  # noqa: F403
-from kleene.interop.networkx.weighted import *  # noqa: F403  # noqa: F403
+from kleene.interop.networkx.weighted import *  # noqa: F403
 
 __all__ = [
     "KleeneGraph",

@@ -1,4 +1,4 @@
-"""Betweenness centralities: of nodes and edges, of all pairs, of samples and of subsets."""
+"""Betweenness and load centralities: of nodes and edges, of all pairs, samples and subsets."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene import _native
 from kleene.calls.betweenness import betweenness
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
-from kleene.interop.networkx.loads import divided_flow, positive_arcs
+from kleene.interop.networkx.search import chunks, distance_rows, hop_limit
 from kleene.measures.scaling import whole_scale
+from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
     "betweenness_centrality",
     "betweenness_centrality_subset",
     "edge_betweenness_centrality",
     "edge_betweenness_centrality_subset",
+    "edge_load_centrality",
+    "newman_betweenness_centrality",
 ]
 
 Sums = NDArray[np.float64]
@@ -157,15 +161,20 @@ def _pair_sums(
     return sums, along
 
 
+def _of_edges(arcs: Arcs, along: Sums) -> Sums:
+    """Return for each arc what goes along its edge, in both directions together."""
+    low, high = np.minimum(arcs.tails, arcs.neighbors), np.maximum(arcs.tails, arcs.neighbors)
+    _, edge = np.unique(low.astype(np.int64) * arcs.n + high, return_inverse=True)
+    return np.bincount(edge, along).astype(float)[edge] if len(edge) else along
+
+
 def _by_edge(G: KleeneGraph, along: Sums, weight: Weight | None) -> dict[Any, float]:
     """Return numbers of arcs by edge: both directions together, divided among parallel edges."""
     links = G.unweighted_arcs
     kept = np.arange(len(along))
     if not G.is_directed():
         kept = np.flatnonzero(links.tails <= links.neighbors)
-        low = np.minimum(links.tails, links.neighbors).astype(np.int64)
-        edge = np.unique(low * links.n + np.maximum(links.tails, links.neighbors), False, True)[1]
-        along = np.bincount(edge, along).astype(float)[edge] if len(edge) else along
+        along = _of_edges(links, along)
     ends = (G.names[side[kept]].tolist() for side in (links.tails, links.neighbors))
     pairs = zip(*ends, strict=True)
     numbers = along[kept].tolist()
@@ -178,4 +187,95 @@ def _by_edge(G: KleeneGraph, along: Sums, weight: Weight | None) -> dict[Any, fl
         lightest = [key for key, value in weights.items() if value == min(weights.values())]
         for key in weights:
             result[u, v, key] = number / len(lightest) if key in lightest else 0.0
+    return result
+
+
+# ---- load centralities: flow is divided among predecessors by NetworkX's rules -------------------
+
+
+def positive_arcs(G: KleeneGraph, weight: Weight | None) -> Arcs:
+    """Return the arcs under a weight; weights must be positive.
+
+    Across an edge of no weight, NetworkX counts paths as its search happens to meet the ends.
+    """
+    arcs = G.arcs(weight)
+    if arcs.weights is not None and (arcs.weights <= 0).any():
+        raise NotImplementedError(
+            "with weights of zero or less, NetworkX's result depends on the order of its steps"
+        )
+    return arcs
+
+
+def divided_flow(
+    arcs: Arcs,
+    division: str,
+    sources: NDArray[np.int32] | None = None,
+    targets: NDArray[np.int32] | None = None,
+    limit: float | None = None,
+) -> tuple[Sums, Sums]:
+    """Return the sums of ``_native.divided_flow`` over searches: of each node, and of each arc."""
+    incoming = arcs.reversed
+    nodes, into = np.zeros(arcs.n), np.zeros(len(arcs.neighbors))
+    is_target = np.zeros(arcs.n, dtype=np.uint8)
+    is_target[slice(None) if targets is None else targets] = 1
+    work = arcs.n + len(arcs.neighbors)
+    for some in chunks(arcs, sources):
+        _native.divided_flow(
+            incoming.offsets,
+            incoming.neighbors,
+            incoming.weights,
+            np.ascontiguousarray(distance_rows(arcs, some, limit, exact=True)),
+            arcs.no_path,
+            some,
+            is_target,
+            division,
+            nodes,
+            into,
+            threads_for(len(some) * work, as_threads(nx.config.backends.kleene.threads)),
+        )
+    if not arcs.directed:  # the arc at the same place of the row leads the other way
+        return nodes, into
+    along = np.empty_like(into)
+    along[np.argsort(arcs.neighbors, kind="stable")] = into
+    return nodes, along
+
+
+def newman_betweenness_centrality(
+    G: KleeneGraph,
+    v: Any = None,
+    cutoff: float | None = None,
+    normalized: bool = True,
+    weight: Weight | None = None,
+) -> Any:
+    arcs = positive_arcs(G, weight)
+    try:
+        sorted(G.nodes)
+    except TypeError as error:  # which NetworkX raises only if two are equally far from a third
+        raise NotImplementedError(f"NetworkX sorts the nodes: {error}") from error
+    if v is None or v in G.ids:
+        loads, _ = divided_flow(arcs, "load", limit=_limit(weight, cutoff))
+        order = len(G)
+        if normalized and order > 2:
+            loads *= 1.0 / ((order - 1) * (order - 2))
+        found = loads.tolist()
+        return dict(zip(G.nodes, found, strict=True)) if v is None else found[G.ids[v]]
+    return 0.0
+
+
+def _limit(weight: Weight | None, cutoff: float | None) -> float | None:
+    """Return how far searches go; those without weights go one step at least."""
+    if weight is None:
+        return hop_limit(max(1, cutoff)) if cutoff else None
+    return None if cutoff is None or cutoff == math.inf else max(0, cutoff)
+
+
+def edge_load_centrality(G: KleeneGraph, cutoff: float | bool = False) -> dict[Any, float]:
+    arcs = G.unweighted_arcs
+    _, along = divided_flow(arcs, "edge_load", limit=_limit(None, cutoff))
+    # In either direction, an edge counts once for each source besides what goes along it.
+    loads = (len(G) + _of_edges(arcs, along)).tolist()
+    ends = G.names[np.stack([arcs.tails, arcs.neighbors])].tolist()
+    result = {}
+    for u, w, load in zip(*ends, loads, strict=True):
+        result[u, w] = result[w, u] = load
     return result

@@ -14,17 +14,11 @@ from kleene.interop.networkx.graph import KleeneGraph
 from kleene.results.components import Components
 
 __all__ = [
-    "connected_components",
-    "is_connected",
-    "is_strongly_connected",
-    "is_weakly_connected",
-    "node_connected_component",
-    "number_connected_components",
-    "number_strongly_connected_components",
-    "number_weakly_connected_components",
-    "strongly_connected_components",
-    "weakly_connected_components",
-]
+    "connected_components", "is_connected", "is_strongly_connected", "is_weakly_connected",
+    "node_connected_component", "number_connected_components",
+    "number_strongly_connected_components", "number_weakly_connected_components",
+    "strongly_connected_components", "weakly_connected_components",
+]  # fmt: skip
 
 
 def _components(G: KleeneGraph, kind: Literal["weak", "strong"] = "weak") -> Components:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from itertools import chain
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from kleene.interop.networkx.graph import KleeneGraph
 from kleene.interop.networkx.weights import MISSING
 
-__all__ = ["convert_from_nx", "convert_to_nx", "subgraph_to_nx"]
+__all__ = ["convert_from_nx", "convert_to_nx", "subgraph_to_nx", "with_fallback"]
 
 
 def convert_from_nx(
@@ -171,3 +172,31 @@ def _edge_data(graph: KleeneGraph, arcs: NDArray[np.int64]) -> list[Any]:
             if column[arc] is not MISSING:
                 d[attribute] = column[arc]
     return data
+
+
+# ---- refusals of generator functions ------------------------------------------------------------
+# NetworkX's dispatcher tries the next backend when a function raises NotImplementedError. A
+# generator function raises only when its caller asks for the first item, which is too late.
+
+
+Generator = Callable[..., Iterator[Any]]
+
+
+def with_fallback(function: Generator) -> Generator:
+    """Make a generator function run NetworkX's where the graph's weights are refused."""
+
+    @wraps(function)
+    def generator(G: KleeneGraph, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        items = function(G, *args, **kwargs)
+        try:
+            first = next(items)
+        except NotImplementedError:
+            theirs = getattr(nx, function.__name__)
+            yield from theirs(convert_to_nx(G), *args, backend="networkx", **kwargs)
+        except StopIteration:
+            return
+        else:
+            yield first
+            yield from items
+
+    return generator

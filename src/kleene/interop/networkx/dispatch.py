@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,7 +22,10 @@ import numpy as np
 
 from kleene.interop.networkx.weights import is_exact_type
 
-__all__ = ["CHANGED", "CHANGED_IF_WEIGHTED", "VERSION", "can_run", "should_run"]
+__all__ = [
+    "CHANGED", "CHANGED_IF_WEIGHTED", "EXPECTED_FAILURES", "VERSION", "can_run", "on_start_tests",
+    "should_run",
+]  # fmt: skip
 
 #: Earlier versions return other types from some functions.
 _OLDEST = (3, 6)
@@ -230,3 +233,20 @@ def _signature(name: str) -> inspect.Signature:
 def _default_weight(name: str) -> Any:
     parameter = _signature(name).parameters.get("weight")
     return None if parameter is None else parameter.default
+
+
+# ---- the hook by which NetworkX's own tests run on this backend ----------------------------------
+
+
+#: Tests of NetworkX that are expected to fail on this backend, and the reasons.
+EXPECTED_FAILURES: dict[str, str] = {}
+
+
+def on_start_tests(items: Sequence[Any]) -> None:
+    """Mark the expected failures; NetworkX calls this before it runs its tests."""
+    import pytest
+
+    for item in items:
+        for name, reason in EXPECTED_FAILURES.items():
+            if item.nodeid.endswith(name):
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

@@ -9,21 +9,15 @@ from typing import Any
 import networkx as nx
 
 from kleene.interop.networkx import measures, unweighted, weighted
-from kleene.interop.networkx import weighted as bf
-from kleene.interop.networkx.fallback import with_fallback
+from kleene.interop.networkx.convert import with_fallback
 from kleene.interop.networkx.graph import KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import length_dict, path_dict, predecessor_lists
 from kleene.interop.networkx.search import SearchResult, search, search_all
 
 __all__ = [
-    "all_pairs_all_shortest_paths",
-    "all_shortest_paths",
-    "average_shortest_path_length",
-    "has_path",
-    "shortest_path",
-    "shortest_path_length",
-    "single_source_all_shortest_paths",
-]
+    "all_pairs_all_shortest_paths", "all_shortest_paths", "average_shortest_path_length",
+    "has_path", "shortest_path", "shortest_path_length", "single_source_all_shortest_paths",
+]  # fmt: skip
 
 
 def _method(weight: Weight | None, method: str) -> str:
@@ -42,11 +36,10 @@ def _to(G: KleeneGraph, target: Any, weight: Weight | None, method: str) -> Sear
         arcs, message = G.arcs(weight, allow_hidden=True), f"Node {target} not found in graph"
     else:
         arcs, message = G.arcs(weight), f"Source {target} not in G"
-    if target not in G:
-        raise nx.NodeNotFound(message)
+    end = G.position(target, message)
     if G.is_directed():
         arcs = arcs.reversed
-    return (weighted.dijkstra if method == "dijkstra" else search)(arcs, [G.ids[target]])
+    return (weighted.dijkstra if method == "dijkstra" else search)(arcs, [end])
 
 
 def has_path(G: KleeneGraph, source: Any, target: Any) -> bool:
@@ -70,7 +63,7 @@ def shortest_path(
             return unweighted.all_pairs_shortest_path(G)
         if method == "dijkstra":
             return weighted.all_pairs_dijkstra_path(G, weight=weight)
-        return bf.all_pairs_bellman_ford_path(G, weight=weight)
+        return weighted.all_pairs_bellman_ford_path(G, weight=weight)
     if source is None:
         return path_dict(G, _to(G, target, weight, method), backwards=True)
     if target is None:
@@ -78,12 +71,12 @@ def shortest_path(
             return unweighted.single_source_shortest_path(G, source)
         if method == "dijkstra":
             return weighted.single_source_dijkstra_path(G, source, weight=weight)
-        return bf.single_source_bellman_ford_path(G, source, weight=weight)
+        return weighted.single_source_bellman_ford_path(G, source, weight=weight)
     if method == "unweighted":
         return unweighted.bidirectional_shortest_path(G, source, target)
     if method == "dijkstra":
         return weighted.bidirectional_dijkstra(G, source, target, weight)[1]
-    return bf.bellman_ford_path(G, source, target, weight)
+    return weighted.bellman_ford_path(G, source, target, weight)
 
 
 def shortest_path_length(
@@ -99,7 +92,7 @@ def shortest_path_length(
             return unweighted.all_pairs_shortest_path_length(G)
         if method == "dijkstra":
             return weighted.all_pairs_dijkstra_path_length(G, weight=weight)
-        return bf.all_pairs_bellman_ford_path_length(G, weight=weight)
+        return weighted.all_pairs_bellman_ford_path_length(G, weight=weight)
     if source is None:
         return length_dict(G, _to(G, target, weight, method))
     if target is None:
@@ -107,12 +100,12 @@ def shortest_path_length(
             return unweighted.single_source_shortest_path_length(G, source)
         if method == "dijkstra":
             return weighted.single_source_dijkstra_path_length(G, source, weight=weight)
-        return bf.single_source_bellman_ford_path_length(G, source, weight=weight)
+        return weighted.single_source_bellman_ford_path_length(G, source, weight=weight)
     if method == "unweighted":
         return len(unweighted.bidirectional_shortest_path(G, source, target)) - 1
     if method == "dijkstra":
         return weighted.dijkstra_path_length(G, source, target, weight)
-    return bf.bellman_ford_path_length(G, source, target, weight)
+    return weighted.bellman_ford_path_length(G, source, target, weight)
 
 
 def average_shortest_path_length(
@@ -148,7 +141,7 @@ def _predecessors(G: KleeneGraph, source: Any, weight: Weight | None, method: st
     if method == "dijkstra":
         return weighted.dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
     if method == "bellman-ford":
-        return bf.bellman_ford_predecessor_and_distance(G, source, weight=weight)[0]
+        return weighted.bellman_ford_predecessor_and_distance(G, source, weight=weight)[0]
     raise ValueError(f"method not supported: {method}")
 
 

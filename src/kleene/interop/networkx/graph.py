@@ -226,6 +226,12 @@ class KleeneGraph:
         except TypeError:
             return False
 
+    def position(self, node: Any, absent: str) -> int:
+        """Return the id of a node; raise NodeNotFound, in NetworkX's words, if there is none."""
+        if node not in self:
+            raise nx.NodeNotFound(absent)
+        return self.ids[node]
+
     def nbunch_iter(self, nbunch: Any = None) -> Iterator[Any]:
         """Iterate over the nodes of a bunch that are in the graph, as NetworkX does."""
         if nbunch is None:

@@ -1,13 +1,14 @@
 """Distance measures and centralities: rows of distances are reduced, chunk by chunk.
 
 NetworkX adds distances in the order of its dictionaries, which is by distance. Adding sorted rows
-adds the same numbers in the same order, so the sums are equal to the last bit.
+adds the same numbers in the same order, so the sums are equal to the last bit. Of integers and
+hops, Kleene's own measures give the same numbers, from fewer searches.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -16,21 +17,43 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.calls import closeness as sums
+from kleene.calls import eccentricity as extremes
 from kleene.calls.closeness import closeness, harmonic
-from kleene.interop.networkx.exact_measures import measured, suits_measures
+from kleene.errors import GraphError, PathOverflowError
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.search import chunks, distance_rows, refuse_negative
+from kleene.interop.networkx.unweighted import bidirectional_shortest_path
 
 __all__ = [
-    "barycenter",
-    "closeness_centrality",
-    "gutman_index",
-    "harmonic_centrality",
-    "harmonic_diameter",
-    "hyper_wiener_index",
-    "schultz_index",
+    "barycenter", "center", "closeness_centrality", "diameter", "eccentricity", "efficiency",
+    "global_efficiency", "gutman_index", "harmonic_centrality", "harmonic_diameter",
+    "hyper_wiener_index", "local_efficiency", "periphery", "radius", "schultz_index",
     "wiener_index",
-]
+]  # fmt: skip
+
+
+def measured(arcs: Arcs, measure: Callable[..., Any], disconnected: Exception | None = None) -> Any:
+    """Return what one of Kleene's measures gives; raise the exception if that is not defined.
+
+    Lengths that do not fit are left to the next backend.
+    """
+    try:
+        return measure(arcs.graph, threads=nx.config.backends.kleene.threads)
+    except PathOverflowError as error:
+        raise NotImplementedError(str(error)) from None
+    except GraphError:
+        if disconnected is None:
+            raise
+        raise disconnected from None
+
+
+def suits_measures(arcs: Arcs) -> bool:
+    """Return whether Kleene's measures give NetworkX's numbers: hops, or integers from zero on."""
+    whole = arcs.weights is None or (arcs.weights.dtype.kind == "i" and arcs.is_float is None)
+    on_cpu = nx.config.backends.kleene.device in ("auto", "cpu")
+    return arcs.n > 0 and whole and not arcs.negative and on_cpu
+
 
 Array = NDArray[Any]
 
@@ -109,10 +132,8 @@ def closeness_centrality(
         found = measured(G.unweighted_arcs, improved).values.tolist()
         return dict(zip(G.nodes, found, strict=True))
     arcs = _incoming_arcs(G, distance)
-    if u is not None and u not in G:
-        known = f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph"
-        raise nx.NodeNotFound(known)
-    sources = None if u is None else np.array([G.ids[u]], dtype=np.int32)
+    absent = f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph"
+    sources = None if u is None else np.array([G.position(u, absent)], dtype=np.int32)
     result: list[float] = []
     for some in chunks(arcs, sources):
         values = dijkstra_rows(arcs, some)
@@ -193,7 +214,7 @@ def inverse_sum(values: Array, arcs: Arcs) -> float:
     return float((1 / counted).sum())
 
 
-# ---- Wiener, Schultz and Gutman indices -----------------------------------------------------
+# ---- Wiener, Schultz and Gutman indices ----------------------------------------------------------
 
 
 def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
@@ -254,3 +275,132 @@ def gutman_index(G: KleeneGraph, weight: Weight | None = None) -> float:
         return (exact * (degrees[at, None] * degrees)).sum()
 
     return float(_index(G, weight, term) / 2)
+
+
+# ---- eccentricities, and what follows from them --------------------------------------------------
+
+
+def eccentricity(
+    G: KleeneGraph, v: Any = None, sp: None = None, weight: Weight | None = None
+) -> Any:
+    nodes = list(dict.fromkeys(G.nbunch_iter(v)))
+    result = _eccentricities(G, weight, _message(G, False), nodes)
+    return result[v] if v in G else result
+
+
+def _eccentricities(
+    G: KleeneGraph, weight: Weight | None, message: str, nodes: list[Any] | None = None
+) -> dict[Any, Any]:
+    arcs = G.arcs(weight, allow_hidden=True)
+    if (nodes is None or len(nodes) == len(G)) and suits_measures(arcs):
+        found = measured(arcs, extremes.eccentricity, nx.NetworkXError(message)).values.tolist()
+        by_node = dict(zip(G.nodes, found, strict=True))
+        return by_node if nodes is None else {node: by_node[node] for node in nodes}
+    nodes = G.nodes if nodes is None else nodes
+    sources = np.fromiter((G.ids[node] for node in nodes), dtype=np.int32, count=len(nodes))
+    parts = connected_rows(arcs, nx.NetworkXError(message), sources=sources)
+    farthest = chain.from_iterable(values.max(axis=1).tolist() for values in parts)
+    # NetworkX compares with the source's own distance first, which is the integer 0.
+    return {node: value or 0 for node, value in zip(nodes, farthest, strict=True)}
+
+
+def _message(G: KleeneGraph, usebounds: bool) -> str:
+    if usebounds is True and not G.is_directed():
+        return "Cannot compute metric because graph is not connected."
+    kind = "digraph is not strongly" if G.is_directed() else "graph is not"
+    return f"Found infinite path length because the {kind} connected"
+
+
+def _number(G: KleeneGraph, usebounds: bool, weight: Weight | None, measure: Any, best: Any) -> Any:
+    """Return the number that one of Kleene's measures gives, or the best of all eccentricities."""
+    arcs, message = G.arcs(weight, allow_hidden=True), _message(G, usebounds)
+    if suits_measures(arcs):
+        return measured(arcs, measure, nx.NetworkXError(message))
+    return best(_eccentricities(G, weight, message).values())
+
+
+def _nodes(G: KleeneGraph, usebounds: bool, weight: Weight | None, measure: Any, best: Any) -> Any:
+    """Return the nodes that one of Kleene's measures gives, or those of the best eccentricity."""
+    arcs, message = G.arcs(weight, allow_hidden=True), _message(G, usebounds)
+    if suits_measures(arcs):
+        found = measured(arcs, measure, nx.NetworkXError(message))
+        return [G.nodes[position] for position in found.tolist()]
+    result = _eccentricities(G, weight, message)
+    wanted = best(result.values())
+    return [node for node, value in result.items() if value == wanted]
+
+
+def diameter(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> Any:
+    return _number(G, usebounds, weight, extremes.diameter, max)
+
+
+def radius(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> Any:
+    return _number(G, usebounds, weight, extremes.radius, min)
+
+
+def periphery(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> list[Any]:
+    nodes: list[Any] = _nodes(G, usebounds, weight, extremes.periphery, max)
+    return nodes
+
+
+def center(
+    G: KleeneGraph, e: None = None, usebounds: bool = False, weight: Weight | None = None
+) -> list[Any]:
+    nodes: list[Any] = _nodes(G, usebounds, weight, extremes.center, min)
+    return nodes
+
+
+# ---- efficiency: the mean of 1/distance ----------------------------------------------------------
+
+
+def efficiency(G: KleeneGraph, u: Any, v: Any) -> float:
+    try:
+        return float(1 / (len(bidirectional_shortest_path(G, u, v)) - 1))
+    except nx.NetworkXNoPath:
+        return 0
+
+
+def _efficiency(arcs: Arcs) -> float:
+    pairs = arcs.n * (arcs.n - 1)
+    if pairs == 0:
+        return 0
+    return sum(inverse_sum(distance_rows(arcs, some), arcs) for some in chunks(arcs)) / pairs
+
+
+def global_efficiency(G: KleeneGraph) -> float:
+    arcs = G.unweighted_arcs
+    if arcs.n > 1 and suits_measures(arcs):
+        found: float = measured(arcs, sums.efficiency)
+        return found
+    return _efficiency(arcs)
+
+
+def local_efficiency(G: KleeneGraph) -> float:
+    links = G.unweighted_arcs
+    inside = np.full(links.n, -1, dtype=np.int32)
+    total = 0.0
+    for v in range(links.n):
+        around = links.neighbors[links.offsets[v] : links.offsets[v + 1]]
+        inside[around] = np.arange(len(around), dtype=np.int32)
+        total += _efficiency(_induced(links, around, inside))
+        inside[around] = -1
+    return total / links.n
+
+
+def _induced(links: Arcs, nodes: Any, number: Any) -> Arcs:
+    """Return the arcs among some nodes; ``number`` holds their new ids, and -1 for others."""
+    begins, ends = links.offsets[nodes], links.offsets[nodes + 1]
+    counts = ends - begins
+    where = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    targets = number[links.neighbors[where]]
+    kept = targets >= 0
+    tails = np.repeat(np.arange(len(nodes)), counts)[kept]
+    offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(tails, minlength=len(nodes)), out=offsets[1:])
+    return Arcs(offsets, targets[kept], directed=False)

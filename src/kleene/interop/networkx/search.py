@@ -28,14 +28,9 @@ from kleene.interop.networkx.graph import Arcs
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
-    "SearchResult",
-    "chunks",
-    "distance_rows",
-    "hop_limit",
-    "refuse_negative",
-    "search",
+    "SearchResult", "chunks", "distance_rows", "hop_limit", "refuse_negative", "search",
     "search_all",
-]
+]  # fmt: skip
 
 Array = NDArray[Any]
 

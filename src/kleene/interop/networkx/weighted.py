@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 
 from kleene.errors import NegativeCycleError
-from kleene.interop.networkx.fallback import with_fallback
+from kleene.interop.networkx.convert import with_fallback
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.result_dicts import (
     all_lengths,
@@ -25,34 +25,16 @@ from kleene.interop.networkx.result_dicts import (
 from kleene.interop.networkx.search import SearchResult, refuse_negative, search, search_all
 
 __all__ = [
-    "all_pairs_bellman_ford_path",
-    "all_pairs_bellman_ford_path_length",
-    "all_pairs_dijkstra",
-    "all_pairs_dijkstra_path",
-    "all_pairs_dijkstra_path_length",
-    "astar_path",
-    "astar_path_length",
-    "bellman_ford_path",
-    "bellman_ford_path_length",
-    "bellman_ford_predecessor_and_distance",
-    "bidirectional_dijkstra",
-    "dijkstra_path",
-    "dijkstra_path_length",
-    "dijkstra_predecessor_and_distance",
-    "find_negative_cycle",
-    "goldberg_radzik",
-    "johnson",
-    "multi_source_dijkstra",
-    "multi_source_dijkstra_path",
-    "multi_source_dijkstra_path_length",
-    "negative_edge_cycle",
-    "single_source_bellman_ford",
-    "single_source_bellman_ford_path",
-    "single_source_bellman_ford_path_length",
-    "single_source_dijkstra",
-    "single_source_dijkstra_path",
-    "single_source_dijkstra_path_length",
-]
+    "all_pairs_bellman_ford_path", "all_pairs_bellman_ford_path_length", "all_pairs_dijkstra",
+    "all_pairs_dijkstra_path", "all_pairs_dijkstra_path_length", "astar_path", "astar_path_length",
+    "bellman_ford_path", "bellman_ford_path_length", "bellman_ford_predecessor_and_distance",
+    "bidirectional_dijkstra", "dijkstra_path", "dijkstra_path_length",
+    "dijkstra_predecessor_and_distance", "find_negative_cycle", "goldberg_radzik", "johnson",
+    "multi_source_dijkstra", "multi_source_dijkstra_path", "multi_source_dijkstra_path_length",
+    "negative_edge_cycle", "single_source_bellman_ford", "single_source_bellman_ford_path",
+    "single_source_bellman_ford_path_length", "single_source_dijkstra",
+    "single_source_dijkstra_path", "single_source_dijkstra_path_length",
+]  # fmt: skip
 
 
 def dijkstra(
@@ -66,10 +48,12 @@ def dijkstra(
 def _sources(G: KleeneGraph, sources: Any) -> list[int]:
     if not sources:
         raise ValueError("sources must not be empty")
-    for s in sources:
-        if s not in G:
-            raise nx.NodeNotFound(f"Node {s} not found in graph")
-    return list(dict.fromkeys(G.ids[s] for s in sources))
+    return list(dict.fromkeys(G.position(s, f"Node {s} not found in graph") for s in sources))
+
+
+def _ends(G: KleeneGraph, source: Any, target: Any) -> tuple[int, int]:
+    start = G.position(source, f"Source {source} is not in G")
+    return start, G.position(target, f"Target {target} is not in G")
 
 
 def _reached(G: KleeneGraph, result: SearchResult, target: Any) -> bool:
@@ -143,9 +127,8 @@ def single_source_dijkstra_path_length(
 def dijkstra_predecessor_and_distance(
     G: KleeneGraph, source: Any, cutoff: float | None = None, weight: Weight | None = "weight"
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
-    result = dijkstra(G.arcs(weight, allow_hidden=True), [G.ids[source]], cutoff)
+    start = G.position(source, f"Node {source} is not found in the graph")
+    result = dijkstra(G.arcs(weight, allow_hidden=True), [start], cutoff)
     return predecessor_lists(G, result, by_dijkstra=True, limit=cutoff), length_dict(G, result)
 
 
@@ -162,12 +145,11 @@ def dijkstra_path(
 def dijkstra_path_length(
     G: KleeneGraph, source: Any, target: Any, weight: Weight | None = "weight"
 ) -> Any:
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    start = G.position(source, f"Node {source} not found in graph")
     if source == target:
         return 0
     end = G.ids[target] if target in G else None
-    result = dijkstra(G.arcs(weight, allow_hidden=True), [G.ids[source]], target=end)
+    result = dijkstra(G.arcs(weight, allow_hidden=True), [start], target=end)
     if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return value_of(result, G.ids[target])
@@ -176,13 +158,10 @@ def dijkstra_path_length(
 def bidirectional_dijkstra(
     G: KleeneGraph, source: Any, target: Any, weight: Weight | None = "weight"
 ) -> tuple[Any, list[Any]]:
-    for role, node in (("Source", source), ("Target", target)):
-        if node not in G:
-            raise nx.NodeNotFound(f"{role} {node} is not in G")
+    start, end = _ends(G, source, target)
     if source == target:
         return 0, [source]
-    arcs, end = G.arcs(weight, allow_hidden=True), G.ids[target]
-    result = dijkstra(arcs, [G.ids[source]], target=end)
+    result = dijkstra(G.arcs(weight, allow_hidden=True), [start], target=end)
     if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return value_of(result, end), path_to(G, result, end)
@@ -202,9 +181,7 @@ def astar_path(
     *,
     cutoff: float | None = None,
 ) -> list[Any]:
-    for role, node in (("Source", source), ("Target", target)):
-        if node not in G:
-            raise nx.NodeNotFound(f"{role} {node} is not in G")
+    _ends(G, source, target)
     return _astar(G, source, target, heuristic, weight, cutoff)[0]
 
 
@@ -299,9 +276,7 @@ def all_pairs_dijkstra_path(
 
 
 def _from(G: KleeneGraph, source: Any, weight: Weight | None) -> SearchResult:
-    if source not in G:
-        raise nx.NodeNotFound(f"Source {source} not in G")
-    return search(G.arcs(weight), [G.ids[source]])
+    return search(G.arcs(weight), [G.position(source, f"Source {source} not in G")])
 
 
 def _refuse_negative_loops(arcs: Arcs) -> None:
@@ -327,13 +302,12 @@ def single_source_bellman_ford(
     G: KleeneGraph, source: Any, target: Any = None, weight: Weight | None = "weight"
 ) -> Any:
     if source == target:
-        if source not in G:
-            raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+        G.position(source, f"Node {source} is not found in the graph")
         return 0, [source]
     result = _from(G, source, weight)
     if target is None:
         return length_dict(G, result), path_dict(G, result)
-    if target not in G or result.distances[G.ids[target]] == result.arcs.no_path:
+    if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     return value_of(result, G.ids[target]), path_to(G, result, G.ids[target])
 
@@ -361,11 +335,10 @@ def bellman_ford_path_length(
     G: KleeneGraph, source: Any, target: Any, weight: Weight | None = "weight"
 ) -> Any:
     if source == target:
-        if source not in G:
-            raise nx.NodeNotFound(f"Node {source} not found in graph")
+        G.position(source, f"Node {source} not found in graph")
         return 0
     result = _from(G, source, weight)
-    if target not in G or result.distances[G.ids[target]] == result.arcs.no_path:
+    if not _reached(G, result, target):
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
     return value_of(result, G.ids[target])
 
@@ -377,8 +350,7 @@ def bellman_ford_predecessor_and_distance(
     weight: Weight | None = "weight",
     heuristic: bool = False,
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    G.position(source, f"Node {source} is not found in the graph")
     _refuse_negative_loops(G.arcs(weight))
     if len(G) == 1:  # NetworkX ignores a zero-weight self-loop then
         return {source: []}, {source: 0}
@@ -389,8 +361,7 @@ def bellman_ford_predecessor_and_distance(
 def goldberg_radzik(
     G: KleeneGraph, source: Any, weight: Weight | None = "weight"
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    G.position(source, f"Node {source} is not found in the graph")
     _refuse_negative_loops(G.arcs(weight))
     result = _from(G, source, weight)
     names = G.names[result.order].tolist()

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.task import ProductTask
-from kleene.calls.arguments import Progress, as_devices
-from kleene.calls.product_factors import (
+from kleene.calls.algebra.factors import (
     Factor,
     as_dtype,
     as_factor,
@@ -19,6 +18,7 @@ from kleene.calls.product_factors import (
     reach,
     require_shapes,
 )
+from kleene.calls.arguments import Progress, as_devices
 from kleene.engine.arrays import caller_memory
 from kleene.engine.planned import plan_value
 from kleene.engine.value import run_value
@@ -133,7 +133,7 @@ def product(
         raise RequestError(no_such("semiring", semiring, PRODUCT_SEMIRINGS), option="semiring")
     argmin = as_flag(argmin, "argmin")
     if on_gpu(A) or on_gpu(B):
-        from kleene.calls.product_on_gpu import product_on_gpu  # few arrays are on a GPU
+        from kleene.calls.algebra.product_on_gpu import product_on_gpu  # few arrays are on a GPU
 
         there = partial(product, threads=threads)
         return product_on_gpu(A, B, semiring, argmin, out, dtype, device, progress, there)

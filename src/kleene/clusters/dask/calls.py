@@ -21,9 +21,8 @@ import numpy as np
 
 from kleene.backends.answer import Answer, WholeRows
 from kleene.backends.common.limits import as_limit
-from kleene.calls.pairs import solve_pairs
-from kleene.calls.tiles_on_cluster import explain_tiles, plan_tiles, solve_in_tiles
 from kleene.clusters.dask.client import import_dask, open_client, worker_threads
+from kleene.clusters.dask.closure import explain_tiles, plan_tiles, solve_in_tiles
 from kleene.clusters.dask.graphs import graph_bytes, share_call_graph
 from kleene.clusters.dask.runner import RUN_SECONDS, run_pieces
 from kleene.engine.call import Call, Outcome, Part, Sink
@@ -99,12 +98,10 @@ class WorkerPieces:
 
 
 def solve_on_cluster(call: Call) -> Result:
-    """Answer a call by the workers of its cluster."""
+    """Answer a call for rows by the workers of its cluster."""
     if EXPLAINING.on and sink_of(call) == "rows":
         call = call._replace(out=Path(f"{secrets.token_hex(16)}.zarr"))  # it can be left out
     require_fit(call)
-    if call.pairs is not None:
-        return solve_pairs(call, on_workers)
     if call.out is not None:  # workers have working directories of their own
         call = call._replace(out=Path(os.path.abspath(str(call.out))))
     tiles = plan_tiles(call)

@@ -17,13 +17,13 @@ from kleene.backends.common.product_form import float_form
 from kleene.backends.cuda.product import is_nonnegative_matrix
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.interface import Array, Device
-from kleene.calls.arguments import Progress
-from kleene.calls.product_factors import (
+from kleene.calls.algebra.factors import (
     require_entries,
     require_matrix,
     require_shapes,
     require_type,
 )
+from kleene.calls.arguments import Progress
 from kleene.engine.planned import show
 from kleene.engine.value import run_in_place
 from kleene.errors import Code, RequestError

@@ -1,4 +1,4 @@
-"""Blocked Floyd-Warshall: its versions, the size of blocks, and the elements of a thread."""
+"""All pairs by size and by method, and the versions of blocked Floyd-Warshall."""
 
 from __future__ import annotations
 
@@ -8,26 +8,116 @@ from functools import partial
 from itertools import product
 from statistics import geometric_mean
 
-from kleene_lab.experiments.apsp_by_size import complete
-from kleene_lab.experiments.documents import BLOCKED, GPU_GRAPHS
-from kleene_lab.experiments.entrants import ALL, GPU, ONE, Entrant, as_fast, entrants
+import kleene as kl
+from kleene_lab.experiments.documents import (
+    ALL,
+    BLOCKED,
+    GPU,
+    GPU_GRAPHS,
+    ONE,
+    Entrant,
+    SharedCheck,
+    as_fast,
+    best_of,
+    entrants,
+    last,
+)
 from kleene_lab.harness.environment import Environment
-from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
-from kleene_lab.harness.measurements import Measurements, times_as
+from kleene_lab.harness.experiment import Axis, Experiment, Plan, Published, Skipped
+from kleene_lab.harness.measurements import Measurements, finding, times_as
 from kleene_lab.harness.record import Point
-from kleene_lab.harness.shared_check import SharedCheck
 from kleene_lab.harness.trial import Trial, solve
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["EXPERIMENTS", "complete"]
 
-_SIZES, _TRIED = (80, 160, 240, 320, 480, 640, 720, 1200), (48, 72)
+_SIZES = (512, 1024, 2048, 3072, 4096)
+_CARD, _CORE = "Tesla M2090", "one core of a Xeon"
+
+_LISTED = (
+    ("Floyd-Warshall", "floyd_warshall", ONE),
+    ("tiled", "tiled", ONE),
+    ("tiled", "tiled", ALL),
+    ("matrix product", "min_plus", GPU),
+    ("a thread a pair", "naive", GPU),
+    ("blocked, 4 x 2 a thread", "blocked_multi", GPU),
+    ("tiled", "tiled", GPU),
+)
+_FLOYD, _NAIVE = f"Floyd-Warshall, {ONE}", f"a thread a pair, {GPU}"
+_BLOCKED = f"blocked, 4 x 2 a thread, {GPU}"
+
+
+def complete(n: int) -> kl.Graph:
+    """Return a complete graph with whole numbers for lengths."""
+    return kl.generate.dense(n, seed=1, weights=(1, 1000))
+
+
+def _plans(environment: Environment) -> Iterator[Plan]:
+    shared_check = SharedCheck()
+    for n in environment.sizes(_SIZES, (24, 48)):
+        for e in entrants(environment, _LISTED):
+            yield Plan(
+                e.series, n, partial(_trial, environment, e, shared_check, n), "", e.device,
+                e.threads, guess=e.guess(float(n) ** 3), setup=2e-7 * n**2 / environment.cores,
+            )  # fmt: skip
+
+
+def _trial(environment: Environment, entrant: Entrant, shared_check: SharedCheck, n: int) -> Trial:
+    g = environment.graph(("complete", n), partial(complete, n))
+    trial = solve(
+        "apsp", g, method=entrant.method, device=entrant.device, threads=entrant.threads,
+        predecessors=False, work=float(n) ** 3, unit="relaxations",
+    )  # fmt: skip
+    trial.check, trial.repeats = shared_check.about(("complete", n)), 5
+    return trial
+
+
+def _findings(results: Measurements) -> Iterator[str]:
+    best = best_of(results, "tiled")
+    for n, ratio in last(results, _FLOYD, best):
+        yield f"At n = {n:,.0f}, {best}, is {as_fast(ratio)} Floyd-Warshall on one core."
+    for n, ratio in last(results, _FLOYD, _BLOCKED):
+        yield (
+            "The document found blocks 200 times as fast as one core of its day; here they are "
+            f"{as_fast(ratio)} one core at n = {n:,.0f}."
+        )
+    for n, ratio in last(results, _NAIVE, _BLOCKED):
+        yield (
+            f"Blocks are {as_fast(ratio)} a thread a pair at n = {n:,.0f}; the document found 2 "
+            "times as fast."
+        )
+    for n, ratio in last(results, _NAIVE, f"matrix product, {GPU}"):
+        yield (
+            f"Products of matrices are {as_fast(ratio)} a thread a pair at n = {n:,.0f}; in the "
+            f"document {times_as(_PUBLISHED[1].y[-1] / _PUBLISHED[2].y[-1])} as slow, at 4,096. "
+            "Ours stop as soon as nothing improves."
+        )
+    for n, ratio in list(results.over_published(_PUBLISHED[3], best))[-1:]:
+        yield f"The document's fastest, at n = {n:,.0f}, took {times_as(ratio)} as long as {best}."
+
+
+def _published(series: str, machine: str, *microseconds: int) -> Published:
+    return Published(series, _SIZES, tuple(us / 1e6 for us in microseconds), machine)
+
+
+_PUBLISHED = (
+    _published("one core, 2013", _CORE, 1473223, 7735819, 55289564, 184187355, 434447112),
+    _published("matrix product, 2013", _CARD, 10199, 77701, 653967, 2404276, 5666254),
+    _published("a thread a pair, 2013", _CARD, 8510, 62850, 481968, 1618168, 3892459),
+    _published("blocked, 2013", _CARD, 6558, 33225, 227238, 736571, 1756861),
+)
+
+
+# ---- blocked Floyd-Warshall: its versions, the size of blocks, the elements of a thread ----------
+
+
+_VERSION_SIZES, _TRIED = (80, 160, 240, 320, 480, 640, 720, 1200), (48, 72)
 _BLOCKS = (8, 16, 24, 32)
 _REPEATS = 3  # there are many points
 _LARGER = (48, 64)  # than the document's blocks, which have a thread a cell
 _VERSIONS = ("1.0", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2")
 
 
-def _trial(
+def _blocked_trial(
     environment: Environment,
     entrant: Entrant,
     shared_check: SharedCheck,
@@ -52,7 +142,7 @@ def _plan(
     series: str,
     panel: str,
 ) -> Plan:
-    trial = partial(_trial, environment, entrant, shared_check, n, {"block": block})
+    trial = partial(_blocked_trial, environment, entrant, shared_check, n, {"block": block})
     return Plan(
         series, n, trial, panel, entrant.device, entrant.threads, entrant.guess(float(n) ** 3)
     )
@@ -69,7 +159,9 @@ def _versions(environment: Environment) -> Iterator[Plan]:
     shared_check = SharedCheck()
     numbered = [(f"version {v}", f"blocked_{v.replace('.', '_')}", GPU) for v in _VERSIONS]
     listed = [("blocked", "blocked", ONE), ("blocked", "blocked", ALL), *numbered]
-    for n, block in product(environment.sizes(_SIZES, _TRIED), environment.sizes(_BLOCKS, (24,))):
+    for n, block in product(
+        environment.sizes(_VERSION_SIZES, _TRIED), environment.sizes(_BLOCKS, (24,))
+    ):
         if n % block == 0:  # as in the document
             for e in entrants(environment, listed):
                 yield _plan(environment, e, shared_check, n, block, e.series, f"B = {block}")
@@ -171,7 +263,7 @@ def _blocks(environment: Environment) -> Iterator[Plan]:
     sides = environment.sizes((*_BLOCKS, *_LARGER), (8, 16, 24))
     for place in (GPU, ALL):
         for e in entrants(environment, [(*_BEST_ON[place], place)]):
-            for n in environment.sizes(_SIZES, _TRIED):
+            for n in environment.sizes(_VERSION_SIZES, _TRIED):
                 for block in sides:
                     if n % block == 0:
                         series = f"B = {block}, {place}"
@@ -220,7 +312,7 @@ def _elements(environment: Environment) -> Iterator[Plan]:
             e = Entrant(_MULTI, "blocked_multi", environment.gpu, None)
             options = {"across": across, "down": down}
             yield Plan(
-                _MULTI, place, partial(_trial, environment, e, shared_check, n, options),
+                _MULTI, place, partial(_blocked_trial, environment, e, shared_check, n, options),
                 f"n = {n}", e.device, guess=e.guess(float(n) ** 3), size=n,
             )  # fmt: skip
 
@@ -246,6 +338,23 @@ def _elements_findings(results: Measurements) -> Iterator[str]:
 
 
 EXPERIMENTS = (
+    Experiment(
+        "apsp-by-size",
+        "All pairs by size",
+        "How long do all pairs of a dense graph take, by one core, by products and by blocks?",
+        Axis("vertices"),
+        _plans,
+        _findings,
+        ("documents", "gpu"),
+        GPU_GRAPHS,
+        _PUBLISHED,
+        patience=10,
+        headline=finding("The document found blocks", ""),
+        notes=(
+            "Complete graphs, lengths 1 to 1000 as int32; distances without paths. On the GPU the "
+            "time is that of the algorithm, without copies."
+        ),
+    ),
     Experiment(
         "elements-per-thread",
         "Blocked Floyd-Warshall by elements of a thread",

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.backends.semiring import SEMIRINGS
 from kleene.backends.task import SpmvTask
+from kleene.calls.algebra.factors import as_dtype
 from kleene.calls.arguments import as_devices, require_graph
-from kleene.calls.product_factors import as_dtype
 from kleene.engine.planned import plan_value
 from kleene.engine.value import run_value
 from kleene.errors import RequestError

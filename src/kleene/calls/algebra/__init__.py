@@ -1,0 +1,1 @@
+"""Calls on matrices and vectors over a semiring: no graph is searched."""
