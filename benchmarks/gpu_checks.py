@@ -148,6 +148,7 @@ def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Out
             "tests/cuda/test_prepared_cuda_weights.py",
         ],
         "test_cuda_betweenness": ["tests/cuda/test_cuda_betweenness.py"],
+        "test_cuda_placed": ["tests/cuda/test_cuda_placed.py"],
         "test_methods": ["tests/backends/test_methods.py", "-k", device],
     }
     if quick:
@@ -191,7 +192,9 @@ def solve(row: Any, semiring: str, device: str, predecessors: bool) -> None:
     if row.problem == "closure":
         options["semiring"] = semiring
     if row.problem not in ("bfs", "sssp"):
-        getattr(kl, row.problem)(small_graph(semiring), **options).verify()
+        g = small_graph(semiring)
+        for one in (g, g.to(device)):
+            getattr(kl, row.problem)(one, **options).verify()
         return
     for g in (small_graph(semiring), mixed_graph()):
         getattr(kl, row.problem)(g, sources=[0, g.n // 2], **options).verify()

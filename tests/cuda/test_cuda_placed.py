@@ -1,7 +1,11 @@
-"""Closures of graphs that were placed: the matrix is on the device once, and is finished there."""
+"""Closures of graphs that were placed: the matrix is on the device once, and is finished there.
+
+``KLEENE_TEST_DEVICE=cuda`` runs these tests on a GPU.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,6 +14,8 @@ import pytest
 import kleene as kl
 from kleene.backends.cuda.closure import placed
 from kleene.backends.cuda.tuning import closure as tuning
+
+DEVICE = os.environ.get("KLEENE_TEST_DEVICE", "emulated")
 
 #: Semirings, types of weights and the largest weight: every conversion of ``closure_export``.
 KINDS = [
@@ -47,11 +53,11 @@ def test_the_matrix_goes_to_the_device_once(
 ) -> None:
     monkeypatch.setattr(tuning, "CAPTURED_ROWS", 2048 if captured else 0)
     g = sample(150, dtype, most)
-    there = g.to("emulated")
+    there = g.to(DEVICE)
     wanted = kl.closure(g, semiring, method="floyd_warshall", device="cpu")
     for call in range(3):
         keep = "device" if call == 2 else "host"
-        r = kl.closure(there, semiring, method="tiled", device="emulated", keep=keep)
+        r = kl.closure(there, semiring, method="tiled", device=DEVICE, keep=keep)
         assert (r.stats.copy_in > 0) == (call == 0)
         assert (r.stats.copy_out > 0) == (keep == "host")
         assert r.values.dtype == wanted.values.dtype
@@ -68,9 +74,9 @@ def test_predecessors_are_recovered_on_the_device(
         placed, "recover", lambda *args, **more: asked.append(RECOVER(*args, **more)) or asked[-1]
     )
     g = sample(150, dtype, most)
-    there = g.to("emulated")
+    there = g.to(DEVICE)
     for keep in ("host", "host", "device"):
-        r = kl.apsp(there, method="tiled", device="emulated", keep=keep)
+        r = kl.apsp(there, method="tiled", device=DEVICE, keep=keep)
         assert np.allclose(r.distances, kl.apsp(g, device="cpu").distances)
         r.verify()
     assert [found is not None for found in asked] == [True, True, True]
@@ -95,14 +101,14 @@ def test_the_host_helps_where_the_device_cannot_finish(case: str) -> None:
         call = lambda g, **more: kl.closure(g, "max_min", predecessors=True, **more)  # noqa: E731
     np.fill_diagonal(weights, 0)
     g = kl.Graph.from_dense(weights, null_value=np.inf)
-    there = g.to("emulated")
+    there = g.to(DEVICE)
     for _ in range(2):
         if case == "cycle":
             with pytest.raises(kl.NegativeCycleError):
-                call(there, method="tiled", device="emulated")
+                call(there, method="tiled", device=DEVICE)
             continue
         for keep in ("host", "device"):
-            r = call(there, method="tiled", device="emulated", keep=keep)
+            r = call(there, method="tiled", device=DEVICE, keep=keep)
             r.verify()
             assert np.array_equal(r.values, call(g, device="cpu").values)
 
@@ -111,9 +117,9 @@ def test_too_little_memory_for_three_matrices_is_enough_for_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     g = sample(300, "float32", 9)
-    there = g.to("emulated")
+    there = g.to(DEVICE)
     wanted = kl.apsp(g, device="cpu").distances
     monkeypatch.setenv("KLEENE_DEVICE_MEMORY", str(there.placed.device.allocated + 1_600_000))
     assert np.array_equal(
-        kl.apsp(there, method="tiled", device="emulated", predecessors=False).distances, wanted
+        kl.apsp(there, method="tiled", device=DEVICE, predecessors=False).distances, wanted
     )

@@ -28,6 +28,7 @@ from kleene.backends.cuda.closure.kernels import DeviceRows, TileLayout
 from kleene.backends.cuda.closure.predecessors import recover
 from kleene.backends.cuda.graph import DeviceGraph
 from kleene.backends.cuda.runtime.device import open_device
+from kleene.backends.cuda.runtime.host_buffers import prefault
 from kleene.backends.cuda.runtime.interface import Array, Device, Graph, ctype, scalar
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Progress, Task
@@ -75,9 +76,13 @@ def _close(task: Task, form: MatrixForm, layout: TileLayout, there: DeviceGraph)
 def _answer(
     task: Task, form: MatrixForm, closure: _WaitingClosure, arcs: Array, rows: KeptRows | None
 ) -> Answer | None:
-    device = closure.device
-    if not closure.close(arcs, task.report):
-        return None
+    device, held, links = closure.device, None, None
+    if rows is None:
+        held, links = task.empty_values(), task.empty_predecessors()
+    new = held if task.out is None else None, links if task.out_predecessors is None else None
+    with prefault(task.threads, *new):
+        if not closure.close(arcs, task.report):
+            return None
     with device.timer.span("compute", device.main):
         values = closure.export(task, form, None if rows is None else rows.values)
         negative = task.graph.stats.negative and form.semiring == "min_plus"
@@ -91,7 +96,7 @@ def _answer(
             device.copy(rows.predecessors, found)
         device.synchronize()
         return kept_answer(rows)
-    held, links = task.empty_values(), task.empty_predecessors()
+    assert held is not None
     copy_out(device, task, held, values)
     if links is not None and found is not None:
         copy_out(device, task, links, found)
