@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,8 +129,10 @@ def sanitizer_program() -> str | None:
     return shutil.which("compute-sanitizer", path=f"{os.environ.get('PATH', '')}:{home}/bin")
 
 
-def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Outcome]]:
-    """Run every check, and yield its name and outcome.
+def run_all(
+    device: str, quick: bool, seconds: float, which: Sequence[str] = ()
+) -> Iterator[tuple[str, Outcome]]:
+    """Run every check, or those whose names contain one of ``which``; yield names and outcomes.
 
     Tests run one after the other: processes share a GPU in turns of milliseconds, which slows
     methods that return to the host for every level. The sanitizers, slow by themselves, run
@@ -155,15 +157,19 @@ def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Out
         tests = {
             "tests": ["tests/backends/test_methods.py", "-k", f"{device} and one_arc and naive"]
         }
+    sanitizers = {f"compute-sanitizer {tool}": tool for tool in _SUMMARY}
+    named = [name for name in (*tests, *sanitizers) if any(one in name for one in which or [""])]
     waves: list[list[Callable[[], Check]]] = [
-        [partial(Pytest, name, arguments)] for name, arguments in tests.items()
+        [partial(Pytest, name, tests[name])] for name in named if name in tests
     ]
     program = sanitizer_program()
-    if device == "cuda" and program is not None:
-        waves.append([partial(Sanitizer, program, tool, device) for tool in _SUMMARY])
+    wanted = [sanitizers[name] for name in named if name in sanitizers]
+    possible = device == "cuda" and program is not None
+    if program is not None and possible:
+        waves.append([partial(Sanitizer, program, tool, device) for tool in wanted])
     for check in (check for wave in waves for check in [start() for start in wave]):
         yield check.name, check.outcome(until)
-    if device != "cuda" or program is None:
+    if wanted and not possible:
         why = "compute-sanitizer is not installed" if device == "cuda" else "needs a GPU"
         yield "compute-sanitizer", Outcome(details=(why,))
 

@@ -34,9 +34,9 @@ ROUNDS_AHEAD = 8
 BLOCKS_PER_MULTIPROCESSOR = 8
 
 #: Rows of a matrix whose rounds are captured once and launched together, on a placed graph. NVIDIA
-#: H200: calls at n = 512, 1024 and 2048 take 0.68, 1.24 and 2.4 ms, of which 0.51, 1.0 and 2.2 are
-#: the rounds; launched one by one, with the matrix copied in, 2.6, 3.9 and 5.8.
-CAPTURED_ROWS = 2048
+#: H200, whole calls, launched one by one and captured: 1.0 and 0.79 ms at n = 512, 1.6 and 1.28 at
+#: 1024, 2.9 and 2.4 at 2048, 4.6 and 4.4 at 3072; 6.4 and 7.7 at 4096.
+CAPTURED_ROWS = 3072
 
 #: Tiles per band of a streamed matrix. Not measured: twice the 264 tiles that an NVIDIA H200
 #: computes at once, since two bands are processed at once.
