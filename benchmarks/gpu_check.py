@@ -2,6 +2,7 @@
 
     make gpu-check                                        # on a machine with an NVIDIA GPU
     make gpu-check ARGS="--checks-only"                   # a slot of its own: some ten minutes
+    make gpu-check ARGS="--checks-only --check sanitizer" # those whose names contain that
     make gpu-check ARGS="--no-checks --budget 540"        # the lab's suite "gpu", as much as fits
     make gpu-check ARGS="--no-checks bfs-by-scale"        # these experiments
     python benchmarks/gpu_check.py --device emulated --quick    # tries this program, not a GPU
@@ -50,9 +51,9 @@ def compile_all(kind: str, quick: bool) -> float:
     return time.perf_counter() - began
 
 
-def check(runner: Runner, device: str, quick: bool, seconds: float) -> None:
-    """Run the tests and the sanitizer, and record the results."""
-    for name, outcome in gpu_checks.run_all(device, quick, seconds):
+def check(runner: Runner, device: str, quick: bool, seconds: float, which: list[str]) -> None:
+    """Run the tests and the sanitizer, or some of them, and record the results."""
+    for name, outcome in gpu_checks.run_all(device, quick, seconds, which):
         runner.check(name, outcome.passed, outcome.failed, outcome.details)
         details = "".join(f"\n    {line}" for line in outcome.details)
         print(f"  {name}: {outcome.passed} passed, {outcome.failed} failed{details}", flush=True)
@@ -74,6 +75,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to try the program")
     parser.add_argument("--budget", type=float, default=540, help="seconds for the measurements")
     parser.add_argument("--checks-budget", type=float, default=540, help="and for the checks")
+    parser.add_argument(
+        "--check", action="append", default=[], metavar="NAME", help="only checks of such names"
+    )
     parser.add_argument("--record", type=Path, help="where to write; by default by the device")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of graphs that are files")
     parser.add_argument(
@@ -97,7 +101,7 @@ def main() -> int:
     print(one_line(runner.run.machine))
     print(f"all kernels loaded in {compile_all(options.device, options.quick):.1f} s", flush=True)
     if not options.no_checks:
-        check(runner, options.device, options.quick, options.checks_budget)
+        check(runner, options.device, options.quick, options.checks_budget, options.check)
     if not options.checks_only:
         measure_prepared(runner, options.device, options.quick)
         with listener:

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,8 +129,10 @@ def sanitizer_program() -> str | None:
     return shutil.which("compute-sanitizer", path=f"{os.environ.get('PATH', '')}:{home}/bin")
 
 
-def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Outcome]]:
-    """Run every check, and yield its name and outcome.
+def run_all(
+    device: str, quick: bool, seconds: float, which: Sequence[str] = ()
+) -> Iterator[tuple[str, Outcome]]:
+    """Run every check, or those whose names contain one of ``which``; yield names and outcomes.
 
     Tests run one after the other: processes share a GPU in turns of milliseconds, which slows
     methods that return to the host for every level. The sanitizers, slow by themselves, run
@@ -148,21 +150,26 @@ def run_all(device: str, quick: bool, seconds: float) -> Iterator[tuple[str, Out
             "tests/cuda/test_prepared_cuda_weights.py",
         ],
         "test_cuda_betweenness": ["tests/cuda/test_cuda_betweenness.py"],
+        "test_cuda_placed": ["tests/cuda/test_cuda_placed.py"],
         "test_methods": ["tests/backends/test_methods.py", "-k", device],
     }
     if quick:
         tests = {
             "tests": ["tests/backends/test_methods.py", "-k", f"{device} and one_arc and naive"]
         }
+    sanitizers = {f"compute-sanitizer {tool}": tool for tool in _SUMMARY}
+    named = [name for name in (*tests, *sanitizers) if any(one in name for one in which or [""])]
     waves: list[list[Callable[[], Check]]] = [
-        [partial(Pytest, name, arguments)] for name, arguments in tests.items()
+        [partial(Pytest, name, tests[name])] for name in named if name in tests
     ]
     program = sanitizer_program()
-    if device == "cuda" and program is not None:
-        waves.append([partial(Sanitizer, program, tool, device) for tool in _SUMMARY])
+    wanted = [sanitizers[name] for name in named if name in sanitizers]
+    possible = device == "cuda" and program is not None
+    if program is not None and possible:
+        waves.append([partial(Sanitizer, program, tool, device) for tool in wanted])
     for check in (check for wave in waves for check in [start() for start in wave]):
         yield check.name, check.outcome(until)
-    if device != "cuda" or program is None:
+    if wanted and not possible:
         why = "compute-sanitizer is not installed" if device == "cuda" else "needs a GPU"
         yield "compute-sanitizer", Outcome(details=(why,))
 
@@ -191,7 +198,9 @@ def solve(row: Any, semiring: str, device: str, predecessors: bool) -> None:
     if row.problem == "closure":
         options["semiring"] = semiring
     if row.problem not in ("bfs", "sssp"):
-        getattr(kl, row.problem)(small_graph(semiring), **options).verify()
+        g = small_graph(semiring)
+        for one in (g, g.to(device)):
+            getattr(kl, row.problem)(one, **options).verify()
         return
     for g in (small_graph(semiring), mixed_graph()):
         getattr(kl, row.problem)(g, sources=[0, g.n // 2], **options).verify()

@@ -165,6 +165,7 @@ void bind_apsp_distance_encodings(nb::module_& m);
 void bind_bfs(nb::module_& m);
 void bind_closure(nb::module_& m);
 void bind_components(nb::module_& m);
+void bind_copies(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);

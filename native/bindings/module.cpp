@@ -91,6 +91,7 @@ NB_MODULE(_native, m) {
   bind_bfs(m);
   bind_closure(m);
   bind_components(m);
+  bind_copies(m);
   bind_dlpack(m);
   bind_generate(m);
   bind_graph(m);

@@ -188,6 +188,24 @@ def test_bins_grow_with_lengths() -> None:
     assert odd.counts[:3].tolist() == [3, 3, 0]
 
 
+def test_bins_of_several_parts_are_added() -> None:
+    def part(counts: list[int], most: float) -> Bins:
+        bins = Bins(None, False, True)
+        bins.reach(most)
+        bins._counts[: len(counts)] += counts
+        return bins
+
+    wide = part([1, 2, 3], 3 * _MOST_BINS)  # of width 4
+    for first, second in ((part([5, 6, 7, 8, 9], 5), wide), (wide, part([5, 6, 7, 8, 9], 5))):
+        total = first.add(second)
+        assert total.edges[:3].tolist() == [0, 4, 8]
+        assert total.counts[:4].tolist() == [27, 11, 3, 0]
+        assert len(total.counts) == 3 * _MOST_BINS // 4 + 1
+        wide = part([1, 2, 3], 3 * _MOST_BINS)
+    hops = part([], 2).add(part([1, 2], 1))
+    assert hops.counts.tolist() == [1, 2, 0]
+
+
 def test_hops_have_a_bin_each() -> None:
     bins = Bins(None, True, True)
     bins.reach(2 * _MOST_BINS)

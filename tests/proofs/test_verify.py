@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -14,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
+from kleene import VerificationError
 from kleene.backends.semiring import SEMIRINGS
-from kleene.proofs.paths import PathValues, verify
+from kleene.proofs.paths import PathValues, choose_rows, verify
 
 
 def rows_of(result: kl.Result) -> PathValues:
@@ -104,14 +106,14 @@ def test_wrong_values_are_caught(name: str, with_predecessors: bool) -> None:
     if not with_predecessors:
         rows = replace(rows, predecessors=None)
     for what, spoiled in value_mutations(rows):
-        with pytest.raises(kl.VerificationError):
+        with pytest.raises(VerificationError):
             print(what, verify(spoiled))
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_wrong_predecessors_are_caught(name: str) -> None:
     for what, spoiled in predecessor_mutations(rows_of(ANSWERS[name]())):
-        with pytest.raises(kl.VerificationError):
+        with pytest.raises(VerificationError):
             print(what, verify(spoiled))
 
 
@@ -124,12 +126,38 @@ def test_all_of_it_with_arcs_in_many_pieces(name: str, monkeypatch: pytest.Monke
     test_wrong_predecessors_are_caught(name)
 
 
+@pytest.mark.parametrize("wrong", [5, 1000, -2])
+def test_a_predecessor_that_is_no_vertex_is_caught(wrong: int) -> None:
+    rows = rows_of(kl.sssp(kl.generate.path(5), 0))
+    assert rows.predecessors is not None
+    rows.predecessors[0, 3] = wrong
+    with pytest.raises(
+        VerificationError, match=f"the predecessor of vertex 3 is {wrong}, which is not a vertex"
+    ):
+        verify(rows)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_lengths_leave_room_for_the_largest_weight(sign: int) -> None:
+    g = kl.Graph.from_edges([0, 1], [1, 2], np.array([sign * 2**28, sign], np.int32))
+    rows = replace(rows_of(kl.sssp(g, 0)), predecessors=None)
+    room = np.iinfo(np.int32).max - 2**28
+    for value, message in (
+        (room, "too much for a length in int32"),
+        (-room, "too much for a length in int32"),
+        (sign * (room - 1), "but no path attains that"),
+    ):
+        values = np.array([[0, value, 0]], np.int32)
+        with pytest.raises(VerificationError, match=message):
+            verify(replace(rows, values=values))
+
+
 def test_a_circle_of_tight_predecessors_is_caught() -> None:
     """All arcs of a zero-weight cycle are tight, so only the chain test can see the circle."""
     rows = rows_of(kl.sssp(graph("zero_cycle"), 0))
     assert rows.predecessors is not None
     rows.predecessors[0, 1] = 3  # 1 -> 2 -> 3 -> 1
-    with pytest.raises(kl.VerificationError, match="never lead to the source"):
+    with pytest.raises(VerificationError, match="never lead to the source"):
         verify(rows)
 
 
@@ -138,7 +166,7 @@ def test_values_too_good_on_a_zero_cycle_are_caught() -> None:
     for predecessors in (True, False):
         rows = rows_of(kl.sssp(graph("zero_cycle"), 0, predecessors=predecessors))
         rows.values[0, 1:] -= 1
-        with pytest.raises(kl.VerificationError):
+        with pytest.raises(VerificationError):
             verify(rows)
 
 
@@ -146,13 +174,13 @@ def test_an_island_declared_reached_is_caught() -> None:
     g = kl.Graph.from_edges([0, 2, 3], [1, 3, 2], [1, 0, 0])
     rows = rows_of(kl.sssp(g, 0, predecessors=False))
     rows.values[0, 2:] = 5
-    with pytest.raises(kl.VerificationError, match="no path attains"):
+    with pytest.raises(VerificationError, match="no path attains"):
         verify(rows)
 
 
 def test_scaled_distances_are_caught() -> None:
     rows = rows_of(kl.sssp(graph("float64_weights"), 0))
-    with pytest.raises(kl.VerificationError):
+    with pytest.raises(VerificationError):
         verify(replace(rows, values=rows.values * (1 + 1e-9)))
 
 
@@ -166,13 +194,13 @@ def test_a_relative_error_far_below_rounding_is_let_pass() -> None:
 def test_horizon_is_respected() -> None:
     rows = rows_of(kl.bfs(graph("grid"), 0, limit=4))
     assert rows.horizons is not None
-    with pytest.raises(kl.VerificationError, match="horizons hold 5, beyond the limit 4"):
+    with pytest.raises(VerificationError, match="horizons hold 5, beyond the limit 4"):
         verify(replace(rows, horizons=rows.horizons + 1))
-    with pytest.raises(kl.VerificationError, match="offers 5"):
+    with pytest.raises(VerificationError, match="offers 5"):
         verify(replace(rows, horizons=rows.horizons + 1, limit=5))
-    with pytest.raises(kl.VerificationError, match="beyond the horizon 3"):
+    with pytest.raises(VerificationError, match="beyond the horizon 3"):
         verify(replace(rows, horizons=rows.horizons - 1))
-    with pytest.raises(kl.VerificationError, match="beyond the limit 3"):
+    with pytest.raises(VerificationError, match="beyond the limit 3"):
         verify(replace(rows, horizons=rows.horizons - 1, limit=3))
 
 
@@ -182,7 +210,7 @@ def test_a_search_that_stopped_before_its_targets_is_caught() -> None:
     assert rows.predecessors is not None
     rows.predecessors[0] = -1
     rows.horizons[:] = 0  # type: ignore[index]
-    with pytest.raises(kl.VerificationError, match="too early"):
+    with pytest.raises(VerificationError, match="too early"):
         verify(rows)
 
 
@@ -191,7 +219,7 @@ def test_a_huge_weight_elsewhere_does_not_widen_the_tolerance() -> None:
     for predecessors in (True, False):
         rows = rows_of(kl.sssp(g, 0, predecessors=predecessors))
         rows.values[0, 1] = 50.0
-        with pytest.raises(kl.VerificationError):
+        with pytest.raises(VerificationError):
             verify(rows)
 
 
@@ -213,13 +241,24 @@ def test_a_seed_is_a_whole_number(seed: Any) -> None:
             found.verify(sample=1, seed=seed)
 
 
+def test_a_sample_has_no_row_twice() -> None:
+    assert choose_rows(50, 50, 49, 1).tolist() == sorted(set(choose_rows(50, 50, 49, 1).tolist()))
+    assert len(choose_rows(50, 20, None, 1)) == 20
+
+
+def test_a_proof_says_how_long_it_took() -> None:
+    began = time.perf_counter()
+    proof = verify(rows_of(kl.sssp(kl.generate.path(5), 0)))
+    assert 0 < proof.seconds <= time.perf_counter() - began
+
+
 def test_sampling() -> None:
     rows = rows_of(kl.apsp(graph("grid")))
     proof = verify(rows, sample=10)
     assert (proof.rows, proof.of) == (10, graph("grid").n)
     assert str(proof).startswith("proved: 10 of 108 sources")
     rows.values[:] = 0
-    with pytest.raises(kl.VerificationError):
+    with pytest.raises(VerificationError):
         verify(rows, sample=1)
 
 
@@ -243,5 +282,5 @@ def test_any_single_change_to_distances_is_caught(data: st.DataObject) -> None:
         verify(rows)
     else:
         rows.values[0, v] = new
-        with pytest.raises(kl.VerificationError):
+        with pytest.raises(VerificationError):
             verify(rows)

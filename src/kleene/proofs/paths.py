@@ -109,6 +109,7 @@ def verify(claim: PathValues, sample: int | None = None, seed: int = 0) -> Proof
 
 def sample_rows(count: int, graph: Graph, sample: int | None, seed: int) -> Array:
     """Return which of ``count`` rows to check: all that take some seconds, or a sample."""
+    # untestable (1 to 2): of an empty graph all rows are affordable
     return choose_rows(count, max(16, _WORK // max(1, graph.m + graph.n)), sample, seed)
 
 

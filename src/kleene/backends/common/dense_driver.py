@@ -100,8 +100,7 @@ def engine_form(method: str, task: Task) -> MatrixForm:
 
 def arc_matrix(form: MatrixForm, task: Task) -> Array:
     """Return the arcs of the task's graph as a matrix of this form."""
-    n = task.graph.n
-    matrix = np.empty((n, n), form.dtype)
+    matrix = _memory(form.dtype, task.graph.n, None)
     fill_rows(form, task, matrix, None)
     return matrix
 

@@ -37,6 +37,13 @@ _NUMBERS = (
 )  # fmt: skip
 _PACKED = ("KL_MIN_PLUS_SHORT", "KL_BOOLEAN")  # several columns per word; no predecessors
 
+#: Numbers of the tiled closure, and of answers that they are converted to; "unsigned" is 32 bits.
+_EXPORTED = (
+    ("short", "int"), ("short", "long long"), ("short", "double"), ("int", "int"),
+    ("int", "double"), ("int", "unsigned char"), ("long long", "long long"),
+    ("unsigned", "unsigned char"),
+)  # fmt: skip
+
 #: Path algebras of prepared graphs: see ``kernels/prepared/prepared_algebra.cuh``.
 _PATH_ALGEBRAS = (
     *_rows(KL_SEMIRING=("KL_MIN_PLUS",), KL_TYPE=_TYPES),
@@ -59,6 +66,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "bfs_sweeps": _rows(),
     "bfs_multi": _rows(),
     "closure_ceiling": _rows(KL_ALGEBRA=(*_NUMBERS, *_PACKED)),
+    "closure_export": tuple({"KL_WORD": word, "KL_TYPE": number} for word, number in _EXPORTED),
     "closure_predecessors": _rows(KL_TYPE=_TYPES),
     "prepared_customize": _PATH_ALGEBRAS,
     "prepared_reach": _rows(KL_SEMIRING=("KL_MIN_PLUS",), KL_TYPE=("int",)),

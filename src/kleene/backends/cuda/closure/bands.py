@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene import _native
 from kleene.backends.common.tiles import Tile
 from kleene.backends.cuda.closure.kernels import (
     BLOCK,
@@ -36,7 +37,6 @@ from kleene.backends.cuda.closure.kernels import (
     TileLayout,
     TileSet,
 )
-from kleene.backends.cuda.rows import copy_threads, start_copies, wait_all
 from kleene.backends.cuda.runtime.interface import (
     Array,
     Device,
@@ -53,7 +53,6 @@ from kleene.backends.task import ProductTask, Task
 from kleene.errors import MemoryBudgetError
 from kleene.system.devices import device_name
 from kleene.system.formatting import format_bytes
-from kleene.system.threads import Future, ThreadPool
 
 __all__ = [
     "DeviceBand",
@@ -249,6 +248,7 @@ class DeviceBand:
 
     def begin(self) -> None:
         """Start after what is in the main stream."""
+        self.done.clear()
         began = self.device.main.record()
         for stream in self._streams():
             stream.wait(began)
@@ -350,8 +350,8 @@ class DeviceBand:
 
 # ---- Copies of whole matrices between host and device, through page-locked staging buffers ------
 # A copy from or to pageable memory is several times slower than one of page-locked memory, and uses
-# one core. Here host threads copy stripes of rows to or from staging buffers while the device
-# copies the stripe before.
+# one core. Here the threads of the call copy a stripe of rows to or from a staging buffer while the
+# device copies the stripe before.
 
 
 def copy_in(device: Device, task: Task | ProductTask, to: Array, source: HostArray) -> None:
@@ -359,11 +359,11 @@ def copy_in(device: Device, task: Task | ProductTask, to: Array, source: HostArr
     if source.nbytes < tuning.STAGED_LEAST:
         device.copy(to, source)
         return
-    with _staged(device, task, "copy_in", source) as (threads, stripes):
+    with _staged(device, task, "copy_in", source) as stripes:
         for rows in stripes.ranges():
             stripe = stripes.next()
             memory = stripe.view(source[rows])
-            wait_all(start_copies(threads, memory, source[rows]))
+            _copy_on_host(memory, source[rows], task.threads)
             device.copy(to[rows], memory)
             stripe.copied = device.main.record()
 
@@ -373,7 +373,7 @@ def copy_out(device: Device, task: Task | ProductTask, to: HostArray, source: Ar
     if to.nbytes < tuning.STAGED_LEAST:
         device.download(source, to)
         return
-    with _staged(device, task, "copy_out", to) as (_, stripes):
+    with _staged(device, task, "copy_out", to) as stripes:
         for rows in stripes.ranges():
             stripe = stripes.next()
             memory = stripe.view(to[rows])
@@ -381,15 +381,22 @@ def copy_out(device: Device, task: Task | ProductTask, to: HostArray, source: Ar
             stripe.copied, stripe.then = device.main.record(), (to[rows], memory)
 
 
+def _copy_on_host(to: HostArray, source: HostArray, threads: int) -> None:
+    if to.flags.c_contiguous and source.flags.c_contiguous:
+        _native.copy_bytes(to, source, threads)
+    else:
+        to[...] = source
+
+
 @contextmanager
 def _staged(
     device: Device, task: Task | ProductTask, part: str, matrix: HostArray
-) -> Iterator[tuple[ThreadPool, _Stripes]]:
+) -> Iterator[_Stripes]:
     """Time the copies of a host matrix by stripes, and wait for them."""
-    with copy_threads(task.threads) as threads, device.timer.span(part, device.main):
-        stripes = _Stripes(device, threads, matrix)
+    with device.timer.span(part, device.main):
+        stripes = _Stripes(device, matrix, task.threads)
         try:
-            yield threads, stripes
+            yield stripes
             stripes.finish()
         finally:  # even after an error nothing may use memory that is freed then
             device.main.synchronize()
@@ -402,7 +409,6 @@ class _Stripe:
         self._memory = device.pinned(nbytes, np.uint8)
         self.copied: Event | None = None  # after the device's copy
         self.then: tuple[HostArray, HostArray] | None = None  # a copy within the host, after it
-        self.copies: list[Future[None]] = []
 
     def view(self, like: HostArray) -> HostArray:
         """Return memory for an array like this one."""
@@ -412,7 +418,7 @@ class _Stripe:
 class _Stripes:
     """Stripes of rows of a host matrix, and the buffers that they go through in turn."""
 
-    def __init__(self, device: Device, threads: ThreadPool, matrix: HostArray) -> None:
+    def __init__(self, device: Device, matrix: HostArray, threads: int) -> None:
         row = matrix[:1].nbytes
         self._rows, self._step = len(matrix), max(1, tuning.STRIPE_BYTES // row)
         self._threads = threads
@@ -427,11 +433,9 @@ class _Stripes:
 
     def next(self) -> _Stripe:
         """Return a buffer that nothing uses."""
-        # The copies of one stripe within the host overlap with the device's copy of the next.
-        while len(self._used) >= tuning.STAGING_BUFFERS - 1:
+        if not self._free:
             self._drain()
         stripe = self._free.popleft()
-        wait_all(stripe.copies)
         self._used.append(stripe)
         return stripe
 
@@ -439,14 +443,13 @@ class _Stripes:
         """Wait for all copies."""
         while self._used:
             self._drain()
-        for stripe in self._free:
-            wait_all(stripe.copies)
 
     def _drain(self) -> None:
-        """Wait for the device's oldest copy, and start the copy within the host after it."""
+        """Wait for the device's oldest copy, and make the copy within the host after it."""
         stripe = self._used.popleft()
         if stripe.copied is not None:
             stripe.copied.synchronize()
-        stripe.copies = [] if stripe.then is None else start_copies(self._threads, *stripe.then)
+        if stripe.then is not None:
+            _copy_on_host(*stripe.then, self._threads)
         stripe.copied = stripe.then = None
         self._free.append(stripe)

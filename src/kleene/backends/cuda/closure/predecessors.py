@@ -30,12 +30,20 @@ def recovery_bytes(layout: TileLayout) -> int:
     return matrices + layout.rows * layout.words // 16 * (entry + 4) + 20 * layout.rows
 
 
-def recover(device: Device, arcs: Array, distances: Array, n: int, positive: bool) -> Array | None:
+def recover(
+    device: Device,
+    arcs: Array,
+    distances: Array,
+    n: int,
+    positive: bool,
+    complete: bool = False,
+) -> Array | None:
     """Return the predecessor matrix; None if they have to be computed along.
 
     That is so if too many arcs are tight, and unless every length is ``positive``, if some vertex
     does not reach another or there are cycles of length zero. ``arcs`` may be overwritten. Entries
-    are -1 where there is no predecessor, and where rounding hides it.
+    are -1 where there is no predecessor, and where rounding hides it: then None, if the matrix must
+    be ``complete``.
     """
     kind = ctype(arcs.dtype)
     kernels = device.kernels("closure_predecessors", KL_TYPE=kind)
@@ -77,6 +85,7 @@ def recover(device: Device, arcs: Array, distances: Array, n: int, positive: boo
     kernels[f"closure_predecessors_{search}"].launch(
         (grid[0], ceil_div(n, _SEARCHED_ROWS)), _THREADS, (params,)
     )
-    if not positive and device.download(unresolved)[0] > tuning.UNRESOLVED_SHARE * n * n:
+    most = 0 if complete else tuning.UNRESOLVED_SHARE * n * n
+    if (complete or not positive) and device.download(unresolved)[0] > most:
         return None
     return predecessors

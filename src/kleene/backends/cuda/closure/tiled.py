@@ -1,12 +1,10 @@
 """All pairs and closures of dense matrices on a GPU: tiled elimination.
 
-The kernels are in ``kernels/closure/closure_tiled.cu``. A round eliminates some blocks of vertices,
-on two streams. The urgent one computes the tiles that the next round starts with, then prepares
-that round (its columns, diagonal blocks and rows). The other computes the rest, almost all of the
-work, and waits only for that preparation.
+The rounds are in ``closure/engine``. Predecessors of shortest paths are recovered from the
+distances where that is possible: see ``closure/predecessors``. Otherwise they are computed along,
+which takes about twice as long.
 
-Predecessors of shortest paths are recovered from the distances where that is possible: see
-``closure/predecessors``. Otherwise they are computed along, which takes about twice as long.
+The matrix of a graph that was placed is on the device already: see ``closure/placed``.
 
 Several devices share the rows: see ``closure/bands``. A matrix that is larger than the memory of
 all, or on one device so large that copies take long, stays on the host: see ``closure/streamed``.
@@ -14,10 +12,8 @@ all, or on one device so large that copies take long, stays on the host: see ``c
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,28 +22,19 @@ from kleene.backends.answer import Answer
 from kleene.backends.common.dense_driver import MatrixForm, arc_matrix, close_matrix, engine_form
 from kleene.backends.cuda.answer import answer_rows_on_device, kept_answer
 from kleene.backends.cuda.closure import naive as apsp_naive
-from kleene.backends.cuda.closure.bands import (
-    DeviceBand,
-    copy_in,
-    copy_out,
-    gather,
-    make_bands,
-    note_rows,
-    scatter,
-    share_rows,
-)
+from kleene.backends.cuda.closure.bands import copy_in, copy_out, gather, note_rows, scatter
+from kleene.backends.cuda.closure.engine import TiledClosure
 from kleene.backends.cuda.closure.kernels import TileLayout
+from kleene.backends.cuda.closure.placed import close_placed
 from kleene.backends.cuda.closure.predecessors import recover, recovery_bytes
 from kleene.backends.cuda.runtime.device import open_device
-from kleene.backends.cuda.runtime.interface import Array, Device, Event, HostArray, require_memory
+from kleene.backends.cuda.runtime.interface import Array, Device, HostArray, require_memory
 from kleene.backends.cuda.runtime.structs import constant
 from kleene.backends.cuda.tuning import closure as tuning
 from kleene.backends.task import Progress, Task
 from kleene.errors import MemoryBudgetError
-from kleene.system.threads import for_each
 
 __all__ = [
-    "TiledClosure",
     "close_in_place",
     "close_kept",
     "is_nonnegative",
@@ -62,10 +49,11 @@ def tiled(task: Task) -> Answer:
     form = engine_form("tiled", task)
     if form.method != "tiled":  # sums could wrap
         return apsp_naive.naive(task)
-    if task.keep:
-        kept = close_kept(task, form, close_in_place)
-        if kept is not None:
-            return kept
+    answer = close_placed(task, form)
+    if answer is None and task.keep:
+        answer = close_kept(task, form, close_in_place)
+    if answer is not None:
+        return answer
     return close_matrix(partial(_close, task, form), form, task)
 
 
@@ -180,95 +168,6 @@ def is_nonnegative(device: Device, lengths: Array) -> bool:
         (blocks,), (_THREADS,), (lengths, lengths.pitch, n, found)
     )
     return not device.download(found)[0]
-
-
-# ---- the engine ---------------------------------------------------------------------------------
-
-
-class TiledClosure:
-    """A matrix on one or several devices, and the rounds that close it."""
-
-    def __init__(self, devices: Sequence[Device], layout: TileLayout) -> None:
-        self.layout = layout
-        self.bands = make_bands(devices, layout)
-        self.device, self.kernels = self.bands[0].device, self.bands[0].kernels
-        self._rounds = layout.rounds()  # the vertices of each
-
-    # ---- copies ---------------------------------------------------------------------------------
-
-    def upload(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> None:
-        """Copy matrix and predecessors to the devices."""
-        share = self._share(task)
-        self._each_band("copy_in", lambda band: band.upload(share, matrix, predecessors))
-
-    def download(self, task: Task, matrix: HostArray, predecessors: HostArray | None) -> None:
-        """Copy matrix and predecessors to the host."""
-        share = self._share(task)
-        self._each_band("copy_out", lambda band: band.download(share, matrix, predecessors))
-
-    def _share(self, task: Task) -> Task:
-        """Return the task with the threads that each band may use."""
-        return replace(task, threads=max(1, task.threads // len(self.bands)))
-
-    def _each_band(self, part: str, copy: Callable[[DeviceBand], None]) -> None:
-        """Copy all bands at once, each in a thread."""
-        if len(self.bands) == 1:
-            copy(self.bands[0])
-            return
-        with self.device.timer.host_span(part):
-            for_each(copy, self.bands, len(self.bands))
-            self._synchronize()
-
-    def _synchronize(self) -> None:
-        """Wait for all devices; the first one last, so that this thread uses it afterwards."""
-        for band in reversed(self.bands):
-            band.device.synchronize()
-
-    # ---- rounds ---------------------------------------------------------------------------------
-
-    def run(self, report: Progress) -> bool:
-        """Close the matrix; False on a negative cycle, which leaves it unusable."""
-        if len(self.bands) > 1:
-            note_rows([(band.device, len(band.matrix_rows)) for band in self.bands])
-        try:
-            with self.device.timer.span("compute", self.device.main):
-                return self._run(report)
-        finally:
-            if len(self.bands) > 1:  # after an error no device may use memory that is freed then
-                self._synchronize()
-
-    def _run(self, report: Progress) -> bool:
-        bands, rounds = self.bands, len(self._rounds)
-        for band in bands:
-            band.begin()
-        self._prepare(0)
-        done: deque[tuple[int, list[Event]]] = deque()
-        for current, vertices in enumerate(self._rounds):
-            following = self._rounds[current + 1] if current + 1 < rounds else None
-            done.append((current + 1, [b.multiply(current, vertices, following) for b in bands]))
-            if following is not None:
-                self._prepare(current + 1)
-            if len(done) > tuning.ROUNDS_AHEAD:  # Ctrl-C is handled here too
-                completed, events = done.popleft()
-                for event in events:
-                    event.synchronize()
-                report(completed, rounds)
-        for band in bands:
-            band.end(self.device.main)
-        if self.device.download(self.kernels.cycle)[0]:
-            return False
-        report(rounds, rounds)
-        return True
-
-    def _prepare(self, current: int) -> None:
-        """Close the rows of a round over its vertices, and share them."""
-        vertices = self._rounds[current]
-        for band in self.bands:
-            band.transpose(current, vertices)
-            if band.owns(vertices):
-                band.close_rows(current, vertices)
-        if len(self.bands) > 1:
-            share_rows(self.bands, current, vertices)
 
 
 # ---- All pairs that are closed on the device and stay there, for ``keep="device"`` --------------
