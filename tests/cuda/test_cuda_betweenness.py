@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulators import needs_emulator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -304,6 +305,7 @@ def test_cycles_that_add_nothing_are_refused() -> None:
 # ---- calls --------------------------------------------------------------------------------------
 
 
+@needs_emulator
 def test_calls_choose_the_method_and_report() -> None:
     g = ties(70, 3, "int32")
     seen: list[tuple[int, int]] = []
@@ -348,6 +350,7 @@ def test_memory_cuts_batches(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("KLEENE_DEVICE_MEMORY")
 
 
+@needs_emulator
 @pytest.mark.parametrize("weights", [None, "int32", "float64"])
 def test_estimates_hold(weights: str | None) -> None:
     """The memory in the registry is no less than what is allocated, and not much more."""

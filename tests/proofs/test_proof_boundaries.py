@@ -127,6 +127,23 @@ def test_a_path_may_be_off_its_distance_by_rounding_and_no_more() -> None:
             verify_pairs(claim)
 
 
+def test_a_value_without_a_path_may_be_off_by_the_rounding_of_its_row() -> None:
+    g = kl.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [0.1, 0.2, 0.3, 0.7])
+    right = kl.sssp(g, 0).distances[4]
+    for value, tolerance in ((right, "exact in float64"), (right + 8 * EPS, "up to rounding")):
+        assert verify_pairs(pairs_claim(g, [(0, 4)], [value])).tolerance == tolerance
+    with pytest.raises(VerificationError, match="the row of its search holds another value"):
+        verify_pairs(pairs_claim(g, [(0, 4)], [right + 1e-12]))
+
+
+def test_rounding_is_that_of_the_path_and_not_of_other_arcs() -> None:
+    g = kl.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [1.0, 1.0, 1.0, 1e12])
+    with pytest.raises(VerificationError, match="the row of its search holds another value"):
+        verify_pairs(pairs_claim(g, [(0, 2)], [2 + 1e-9], [0, 1, 2]))
+    with pytest.raises(VerificationError, match="but there is a path"):
+        verify_pairs(pairs_claim(g, [(0, 3)], [np.inf], limit=3.001))
+
+
 def test_the_path_that_goes_round_is_the_one_that_is_named() -> None:
     g = kl.Graph.from_edges([0, 1, 2, 1], [1, 2, 1, 3], [1, 0, 0, 1])
     straight, round_ = [0, 1, 3], [0, 1, 2, 1, 3]

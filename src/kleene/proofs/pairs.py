@@ -103,6 +103,7 @@ def verify_pairs(claim: PairValues, sample: int | None = None, seed: int = 0) ->
         named, far = far, named
     roots, root_of = np.unique(named, return_inverse=True)
     chosen = sample_rows(len(roots), graph, sample, seed)
+    # untestable (1 to 2): how many rows are proved together
     step = max(1, _BATCH // (16 * max(1, graph.n)))
     proofs, same = ["exact"], True
     for first in range(0, len(chosen), step):
@@ -146,9 +147,11 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
     joined, claimed = right != claim.no_path, found != claim.no_path
     both, missing = claimed & joined, joined & ~claimed
     if claim.walks is None:
+        # untestable (& to |): the slack of more pairs than need one
         slack = _slack_of_rows(claim, rows, at, far, both & (found != right))
     else:  # a value has its own path beside it
         assert rows.predecessors is not None
+        # untestable (1 to 2, - removed): the walk of a pair that is not joined is not read
         walks = follow_links(rows.predecessors, at, np.where(joined, far, -1), to_root=False)
         slack = _sums(claim, rows.graph, walks).slack(claim)
     _refuse_where(claimed & ~joined, claim, pairs, "but there is no path")
@@ -157,7 +160,7 @@ def _check_values(claim: PairValues, rows: PathValues, pairs: Array, at: Array, 
         wider = slack[wrong] + _own_slack(claim, pairs[wrong])
         wrong[wrong] = _beyond(found[wrong], right[wrong], wider)
     _refuse_where(wrong, claim, pairs, "but the row of its search holds another value")
-    unsure = np.zeros(0, bool)
+    unsure = np.zeros(0, bool)  # untestable (0 to 1): False, once or not at all
     if claim.limit is not None:
         _refuse_where(claimed & (found > claim.limit), claim, pairs, "beyond the limit")
         missing &= right <= claim.limit
@@ -233,7 +236,7 @@ def _repeats(walks: Walks, n: int) -> Array:
     positions, offsets = walks
     walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     visits = np.sort(walk * n + positions)
-    repeats = np.zeros(len(offsets) - 1, bool)
+    repeats = np.zeros(len(offsets) - 1, bool)  # untestable (- to +): longer by two False
     repeats[visits[1:][visits[1:] == visits[:-1]] // n] = True
     return repeats
 

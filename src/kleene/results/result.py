@@ -643,6 +643,7 @@ class Result:
 
     def _follow(self, row: int, at: int) -> list[int]:
         """Return the positions along the path to a vertex, by the links of its row."""
+        # untestable (1 to 2): only the first row is read
         links = self._links(slice(row, row + 1))[0]
         if self._answer.at(row, np.array([at]))[0] == self.no_path:
             return []
@@ -695,6 +696,7 @@ class Result:
         values = self._answer.at(row, far)
         walks = self._answer.walks(row, far)
         if walks is None:
+            # untestable (1 to 2): only the first row is read
             links = self._links(slice(row, row + 1))
             starts = np.where(values == self.no_path, -1, far)
             walks = follow_links(links, np.zeros(len(far), np.int64), starts, self.reverse)
@@ -724,6 +726,7 @@ class Result:
             return
         unknown = ~np.isin(far, self._targets)
         if unknown.any():
+            # untestable (1 to 2): only the first label is taken
             vertex = self.graph.label(far[unknown][:1]).tolist()[0]
             raise RequestError(f"vertex {vertex!r} is not among the targets of this result")
 

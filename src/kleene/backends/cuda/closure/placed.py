@@ -79,14 +79,15 @@ def _answer(
     device, held, links = closure.device, None, None
     if rows is None:
         held, links = task.empty_values(), task.empty_predecessors()
+    lengths, negative = form.semiring == "min_plus", bool(task.graph.stats.negative)
+    may_cycle = negative if lengths else form.semiring == "max_times"
     new = held if task.out is None else None, links if task.out_predecessors is None else None
     with prefault(task.threads, *new):
-        if not closure.close(arcs, task.report):
+        if not closure.close(arcs, may_cycle, task.report):
             return None
     with device.timer.span("compute", device.main):
         values = closure.export(task, form, None if rows is None else rows.values)
-        negative = task.graph.stats.negative and form.semiring == "min_plus"
-        if negative and (device.download(_diagonal(values)) < 0).any():
+        if lengths and negative and (device.download(_diagonal(values)) < 0).any():
             return None  # the cycle showed late
         found = closure.recover(task, arcs) if task.predecessors else None
     if task.predecessors and found is None:
@@ -128,21 +129,25 @@ class _WaitingClosure:
         self._engine.kernels.to_device(rows, tile, partial(copy_in, self.device, task))
         return rows.words
 
-    def close(self, arcs: Array, report: Progress) -> bool:
-        """Close a copy of the arcs; False on a negative cycle."""
-        device, engine = self.device, self._engine
-        device.copy(self._rows.words, arcs)
-        device.fill(engine.kernels.cycle, 0)
+    def close(self, arcs: Array, may_cycle: bool, report: Progress) -> bool:
+        """Close a copy of the arcs, always the same; False on a cycle better than no path."""
         if self._layout.rows > tuning.CAPTURED_ROWS:
-            return engine.run(report)
+            self._begin(arcs)
+            return self._engine.run(report)
+        main = self.device.main
         if self._rounds is None:
-            with device.main.capture() as captured:
-                for _ in engine.launch_rounds():
+            with main.capture() as captured:
+                self._begin(arcs)
+                for _ in self._engine.launch_rounds():
                     pass
             self._rounds = captured.graph
-        with device.timer.span("compute", device.main):
+        with self.device.timer.span("compute", main):
             self._rounds.launch()
-            return not engine.shows_cycle()
+            return not (may_cycle and self._engine.shows_cycle())
+
+    def _begin(self, arcs: Array) -> None:
+        self.device.copy(self._rows.words, arcs)
+        self.device.fill(self._engine.kernels.cycle, 0)
 
     def export(self, task: Task, form: MatrixForm, to: Array | None) -> Array:
         """Return the closed matrix as the user sees it: in ``to``, or where it is convenient."""

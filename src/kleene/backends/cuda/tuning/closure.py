@@ -34,8 +34,8 @@ ROUNDS_AHEAD = 8
 BLOCKS_PER_MULTIPROCESSOR = 8
 
 #: Rows of a matrix whose rounds are captured once and launched together, on a placed graph. NVIDIA
-#: H200, whole calls, launched one by one and captured: 1.0 and 0.79 ms at n = 512, 1.6 and 1.28 at
-#: 1024, 2.9 and 2.4 at 2048, 4.6 and 4.4 at 3072; 6.4 and 7.7 at 4096.
+#: H200, whole calls, launched one by one and captured: 0.95 and 0.58 ms at n = 512, 1.54 and 1.00
+#: at 1024, 2.76 and 2.04 at 2048, 4.11 and 3.98 at 3072; 6.3 and 7.3 at 4096.
 CAPTURED_ROWS = 3072
 
 #: Tiles per band of a streamed matrix. Not measured: twice the 264 tiles that an NVIDIA H200
@@ -55,11 +55,13 @@ STREAMED_SHARE = 2 / 3
 STAGING_BUFFERS = 3
 
 #: Bytes of a matrix that is copied through page-locked buffers. NVIDIA H200, n = 8192 and 16384
-#: (0.27 and 1.1 GB): pageable memory is copied at some 8 GB/s, page-locked memory at 55.
+#: (0.27 and 1.1 GB): pageable memory is copied at some 8 GB/s, page-locked memory at 55, stripes by
+#: 8 or 16 threads at 35 to 38 in and 33 to 35 out.
 STAGED_LEAST = 2**26
 
-#: Bytes of a buffer for stripes of rows. Not measured: page-locked memory takes 0.3 ms a MB to
-#: allocate on an NVIDIA H200, and the copy of a buffer 0.15 ms, ten times what it takes to start.
+#: Bytes of a buffer for stripes of rows. NVIDIA H200, n = 8192, 16 threads, in and out: 17 and 22
+#: GB/s with 4 MB, 38 and 34 with 8 MB; more is not kept for the next call, and page-locked memory
+#: takes 0.3 ms a MB to allocate.
 STRIPE_BYTES = 2**23
 
 #: Entries that the search for predecessors may visit and still be faster than carrying them along,

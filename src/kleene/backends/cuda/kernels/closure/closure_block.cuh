@@ -29,8 +29,13 @@ __device__ __forceinline__ void transpose_columns(const Word* words, long long s
 
 const int kOwn = 8;  // rows of a thread, and columns of the diagonal block: 16 x 16 threads
 
-struct Cross {
+struct alignas(16) Cross {
   Word column[kBlock], row[kBlock];  // of the vertex of a step
+};
+
+// Words that are read and written in accesses of 16 bytes.
+struct alignas(16) Part {
+  Word w[kOwn];
 };
 
 struct DiagonalEntries {
@@ -39,28 +44,28 @@ struct DiagonalEntries {
 
   // Publishes column and row of vertex base + own, where the thread has parts of them.
   __device__ __forceinline__ void publish(Cross& to, int base, int own, int* cycle) const {
+    Part part;
     if (top == base) {
 #pragma unroll
-      for (int j = 0; j < kOwn; ++j) to.row[side + j] = d[own][j];
+      for (int j = 0; j < kOwn; ++j) part.w[j] = d[own][j];
+      *reinterpret_cast<Part*>(to.row + side) = part;
     }
     if (side != base) return;
 #pragma unroll
-    for (int i = 0; i < kOwn; ++i) to.column[top + i] = d[i][own];
+    for (int i = 0; i < kOwn; ++i) part.w[i] = d[i][own];
+    *reinterpret_cast<Part*>(to.column + top) = part;
     if (top != base) return;
     if (better(d[own][own], one())) kl_store(cycle, 1);
     to.column[base + own] = one();
   }
 
   __device__ __forceinline__ void relax_through(const Cross& vertex) {
-    Word a[kOwn], b[kOwn];
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) a[i] = vertex.column[top + i];
-#pragma unroll
-    for (int j = 0; j < kOwn; ++j) b[j] = vertex.row[side + j];
+    const Part a = *reinterpret_cast<const Part*>(vertex.column + top);
+    const Part b = *reinterpret_cast<const Part*>(vertex.row + side);
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
 #pragma unroll
-      for (int j = 0; j < kOwn; ++j) d[i][j] = best(times(a[i], b[j]), d[i][j]);
+      for (int j = 0; j < kOwn; ++j) relax(d[i][j], a.w[i], b.w[j]);
     }
   }
 

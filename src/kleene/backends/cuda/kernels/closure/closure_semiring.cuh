@@ -105,6 +105,25 @@ __device__ __forceinline__ void relax(Word& c, Word a0, Word b0, Word a1, Word b
 #endif
 }
 
+// c = best(c, a times b).
+__device__ __forceinline__ void relax(Word& c, Word a, Word b) {
+#if KL_ALGEBRA == KL_MIN_PLUS_LENGTH
+  c = __int_as_float(min(__float_as_int(c), __float_as_int(a + b)));
+#elif KL_ALGEBRA == KL_MAX_TIMES_FLOAT
+  c = __int_as_float(max(__float_as_int(c), __float_as_int(a * b)));
+#elif KL_ALGEBRA == KL_MIN_PLUS_FLOAT
+  c = fminf(c, a + b);
+#elif KL_ALGEBRA == KL_MIN_PLUS_INT
+  c = __viaddmin_s32(a, b, c);
+#elif KL_ALGEBRA == KL_MIN_PLUS_SHORT
+  c = static_cast<int>(__viaddmin_s16x2(a, b, c));
+#elif KL_ALGEBRA == KL_MAX_MIN_INT
+  c = max(c, min(a, b));
+#else
+  c = best(times(a, b), c);
+#endif
+}
+
 // The better of a0 times b0 and a1 times b1.
 __device__ __forceinline__ Word better_product(Word a0, Word b0, Word a1, Word b1) {
 #if KL_ALGEBRA == KL_MIN_PLUS_LENGTH
