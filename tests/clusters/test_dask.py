@@ -279,7 +279,7 @@ def test_a_cluster_that_goes_while_it_is_cleaned_up(
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KLEENE_PIECE_SECONDS", "1e-4")
+    monkeypatch.setenv("KLEENE_PIECE_SECONDS", "1e-3")
 
 
 def graphs() -> list[Any]:

@@ -262,7 +262,7 @@ def run_script(client: Any, out: Path, *arguments: float) -> int:
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT), folder, client.scheduler.address, str(out),
          *map(str, arguments)],
-        timeout=240, check=False,
+        timeout=600, check=False,
     )  # fmt: skip
     return ended.returncode
 

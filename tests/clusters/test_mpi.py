@@ -30,7 +30,7 @@ def mpiexec(ranks: int, mode: str) -> subprocess.CompletedProcess[str]:
         [MPIEXEC, "-n", str(ranks), sys.executable, program, mode],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
 

@@ -8,10 +8,11 @@ import numpy as np
 
 import kleene as kl
 
-__all__ = ["ALL", "ONE", "assert_equal_bits", "sample"]
+__all__ = ["ALL", "ONE", "THREE", "assert_equal_bits", "sample"]
 
-#: Four emulated devices, and one of them.
+#: Four emulated devices, three of them, and one.
 ALL: dict[str, Any] = {"device": "emulated", "devices": [0, 1, 2, 3]}
+THREE: dict[str, Any] = {"device": "emulated", "devices": [0, 1, 2]}
 ONE: dict[str, Any] = {"device": "emulated", "devices": [0]}
 
 

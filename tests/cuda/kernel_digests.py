@@ -1,6 +1,6 @@
 """Digests of what every variant of every kernel is compiled from, and of the PTX that it becomes.
 
-    python tests/cuda/kernel_digests.py                    # writes data/kernels.json: four minutes
+    python tests/cuda/kernel_digests.py                    # writes data/kernels.json: ten minutes
     python tests/cuda/kernel_digests.py --compare ../base  # the PTX of two checkouts, for moves
     python tests/cuda/kernel_digests.py --compare ../base --arch 70 90 --record <gpu>.jsonl
 
@@ -17,7 +17,8 @@ Two digests, since they prove different things:
   the kernels changed, or that their functions and constants are in another order.
 
 Neither knows the names and the folders of files. ``test_kernels`` compares: PTX where the compiler
-is of the version that the file names (it compiles every variant in any case), sources everywhere.
+is of the version that the file names (other compilers must make machine code of every variant),
+sources everywhere.
 """
 
 from __future__ import annotations
@@ -83,10 +84,11 @@ def target_name(package: str, arch: int) -> str:
     return f"{package} sm_{arch}"
 
 
-def ptx_of(variant: Variant, package: str, arch: int) -> str:
-    """Return the PTX of a variant, for comparison."""
-    made = nvrtc.compiled(package, Path(variant.path), variant.options, f"compute_{arch}")
-    if not made.ptx:
+def ptx_of(variant: Variant, package: str, arch: int, assemble: bool = False) -> str:
+    """Return the PTX of a variant, for comparison; if asked, only where it has machine code."""
+    target = f"{'sm' if assemble else 'compute'}_{arch}"
+    made = nvrtc.compiled(package, Path(variant.path), variant.options, target)
+    if not (made.image if assemble else made.ptx):
         raise SystemExit(f"{variant.name} does not compile for {arch}:\n{made.messages}")
     return plain(made.ptx)
 
@@ -96,15 +98,15 @@ def document() -> dict[str, Any]:
     listed = variants()
     kernels = {variant.name: {"source": variant.source} for variant in listed}
     for package, arch in nvrtc.TARGETS:
-        for variant, ptx in zip(listed, _all_ptx(listed, package, arch), strict=True):
+        for variant, ptx in zip(listed, _all_ptx(listed, package, arch, True), strict=True):
             kernels[variant.name][target_name(package, arch)] = digest(ptx)
     versions = {package: nvrtc.version(package) for package in nvrtc.COMPILERS}
     return {"compilers": versions, "kernels": kernels}
 
 
-def _all_ptx(listed: list[Variant], package: str, arch: int) -> list[str]:
+def _all_ptx(listed: list[Variant], package: str, arch: int, assemble: bool = False) -> list[str]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda variant: ptx_of(variant, package, arch), listed))
+        return list(pool.map(lambda each: ptx_of(each, package, arch, assemble), listed))
 
 
 # ---- two checkouts ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from device_bands import ALL, ONE, assert_equal_bits, sample
+from device_bands import ALL, ONE, THREE, assert_equal_bits, sample
 from emulators import needs_checked
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,9 +73,9 @@ def test_the_longest_band_is_as_short_as_possible(rounds: list[int], rooms: list
 @pytest.mark.parametrize("predecessors", [False, True])
 @pytest.mark.parametrize(("semiring", "dtype"), KINDS)
 def test_every_number_format(semiring: str, dtype: str, predecessors: bool) -> None:
-    g = sample(400, dtype, semiring)
+    g = sample(300, dtype, semiring)  # three blocks
     options = {"method": "tiled", "predecessors": predecessors}
-    got = kl.closure(g, semiring, **options, **ALL)
+    got = kl.closure(g, semiring, **options, **THREE)
     assert_equal_bits(got, kl.closure(g, semiring, **options, **ONE))
     if predecessors:
         got.verify()
@@ -202,9 +202,9 @@ def test_chosen_devices_and_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_negative_weights(dtype: str, predecessors: bool) -> None:
-    g = sample(400, dtype, negative=True)
+    g = sample(300, dtype, negative=True)
     options = {"method": "tiled", "predecessors": predecessors}
-    got = kl.apsp(g, **options, **ALL)
+    got = kl.apsp(g, **options, **THREE)
     assert_equal_bits(got, kl.apsp(g, **options, **ONE))
     got.verify()
 

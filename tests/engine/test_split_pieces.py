@@ -194,7 +194,7 @@ def test_ctrl_c() -> None:
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED],
-        timeout=120,
+        timeout=600,
         check=False,
         capture_output=True,
         text=True,

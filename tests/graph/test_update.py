@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_rows import INF, RULES, VALUES, Rows, arcs_of, built, require_same, row_lists, table_of
 
@@ -43,6 +43,7 @@ WAYS = {"directed": [1], "undirected": [0], "oneway": [1, 0, -1]}
 @pytest.mark.parametrize(
     ("kind", "combine"), [(k, c) for k in WAYS for c in RULES if k != "oneway" or c == "min"]
 )
+@settings(max_examples=25)
 @given(st.data())
 def test_rows_change(dtype: str, kind: str, combine: str, data: st.DataObject) -> None:
     rows = data.draw(row_lists(combine, dtype, WAYS[kind]))

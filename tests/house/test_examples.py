@@ -43,7 +43,7 @@ def test_notebooks_run(path: Path) -> None:
         "import json, sys, nbformat\nfrom nbclient import NotebookClient\n"
         "notebook = nbformat.read(sys.argv[1], as_version=4)\n"
         "resources = {'metadata': {'path': sys.argv[2]}}\n"
-        "NotebookClient(notebook, timeout=60, resources=resources).execute()\n"
+        "NotebookClient(notebook, timeout=300, resources=resources).execute()\n"
         "kinds = {k for c in notebook.cells if c.cell_type == 'code' for o in c.outputs "
         "for k in o.get('data', {})}\n"
         "print(json.dumps(sorted(kinds)))\n"
@@ -52,7 +52,7 @@ def test_notebooks_run(path: Path) -> None:
         [sys.executable, "-W", "ignore", "-c", script, str(path), str(path.parent)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
     )
     assert run.returncode == 0, run.stderr[-2000:]

@@ -15,7 +15,7 @@ def test_plans_are_those_of_the_file() -> None:
     made = subprocess.run(
         [sys.executable, printed_plans.__file__, "--print"],
         env=os.environ | {"KLEENE_MEMORY": "1M", "KLEENE_DEVICES_PER_GPU": "3"},
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     listed = printed_plans.FILE.read_text()

@@ -42,7 +42,7 @@ def test_a_first_call_imports_no_more_than_it_did(name: str) -> None:
 def test_the_program_that_measures_them() -> None:
     made = subprocess.run(
         [sys.executable, small_calls.__file__, sys.executable, "--turns=1", "--seconds=0.001"],
-        capture_output=True, text=True, check=True, timeout=120,
+        capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
     header, *rows = made.stdout.splitlines()
     assert header.split() == ["other", "this", "ratio"]

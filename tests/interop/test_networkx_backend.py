@@ -70,7 +70,7 @@ def test_networkx_reads_the_description_without_importing_the_backend() -> None:
         "assert 'kleene : Shortest paths' in nx.shortest_path.__doc__;"
         "assert 'kleene' not in sys.modules and 'numpy' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
 
 
 # ---- results ------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_results_equal_those_of_networkx(name: str) -> None:
     if dispatch.VERSION >= (3, 7) and name in dispatch.CHANGED | dispatch.CHANGED_IF_WEIGHTED:
         pytest.skip("left to NetworkX 3.7")
 
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     @given(graphs(), st.sampled_from(calls.CALLS[name]))
     def check(made: tuple[Any, Any, Any], how: calls.Arguments) -> None:
         graph, s, t = made

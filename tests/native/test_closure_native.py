@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from processor_time import taken_by
 
 import kleene as kl
 from kleene import _native
@@ -351,11 +352,13 @@ def test_ctrl_c(engine: str) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     time.sleep(1)
+    before = taken_by(process)
     process.send_signal(signal.SIGINT)
-    began = time.perf_counter()
-    _, errors = process.communicate(timeout=60)
+    assert process.stderr is not None
+    errors = process.stderr.read()
+    assert taken_by(process) - before < 5  # a second, of all cores
+    process.communicate(timeout=600)
     assert "KeyboardInterrupt" in errors
-    assert time.perf_counter() - began < 5  # a second on an idle machine
 
 
 @pytest.mark.parametrize("level", LEVELS)

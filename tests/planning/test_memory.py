@@ -23,7 +23,7 @@ def test_peaks_are_refused_and_little_more_is_not(group: str) -> None:
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "2"}
     made = subprocess.run(
         [sys.executable, str(program), group],
-        env=environment, capture_output=True, text=True, timeout=300, check=True,
+        env=environment, capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     lines = made.stdout.splitlines()
     assert len(lines) >= 3
@@ -37,7 +37,7 @@ def test_readers_ask_for_what_they_take(group: str) -> None:
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "2"}
     made = subprocess.run(
         [sys.executable, "-W", "ignore", str(program), group],
-        env=environment, capture_output=True, text=True, timeout=300, check=True,
+        env=environment, capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     rows = [line.split("\t") for line in made.stdout.splitlines()]
     assert len(rows) >= 4
@@ -53,7 +53,7 @@ def test_answers_are_computed_in_their_own_memory(group: str) -> None:
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "2"}
     made = subprocess.run(
         [sys.executable, str(program), group],
-        env=environment, capture_output=True, text=True, timeout=300, check=True,
+        env=environment, capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     rows = [line.split("\t") for line in made.stdout.splitlines()]
     assert len(rows) >= 5
@@ -71,7 +71,7 @@ taken = int(Path("/proc/self/statm").read_text().split()[0]) * page
 resource.setrlimit(resource.{limit}, (taken + 2**30, resource.RLIM_INFINITY))
 """
     made = subprocess.run(
-        [sys.executable, "-c", start + program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", start + program], capture_output=True, text=True, timeout=600
     )
     assert made.returncode == 0, made.stderr
     return made.stdout.strip()

@@ -347,7 +347,7 @@ try:
 except KeyboardInterrupt:
     os._exit(7)
 """
-    done = subprocess.run([sys.executable, "-c", program], timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", program], timeout=600, check=False)
     assert done.returncode == 7
 
 
@@ -356,4 +356,4 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
         "import sys, kleene.prepared.elimination\n"
         "assert 'pymetis' not in sys.modules and 'scipy.sparse.linalg' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", program], timeout=600, check=True)

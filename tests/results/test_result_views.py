@@ -190,7 +190,7 @@ def test_csv_needs_no_pandas(tmp_path: Path) -> None:
         "print(open('d.csv').read())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=600
     )
     assert done.stdout == "source,target,distance,predecessor\n0,0,0,\n0,1,1,0\n\n", done.stderr
     assert sorted(os.listdir(tmp_path)) == ["d.csv", "d.json", "d.npz"]

@@ -222,7 +222,7 @@ def test_a_forked_child_can_call() -> None:
     """
     code = textwrap.dedent(program)
     ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=600
     )
     assert ended.stdout.strip() == "0", ended.stderr
 

@@ -327,7 +327,7 @@ def test_limits_of_file_sizes(tmp_path: Path) -> None:
     def limited(size: int) -> str:
         return subprocess.run(
             [sys.executable, "-c", _LIMITED, str(size)],
-            env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
+            env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True,
         ).stdout  # fmt: skip
 
     assert limited(700) == "d.npy.partial|File too large\n"  # 128 + 23 * 7 * 4 bytes

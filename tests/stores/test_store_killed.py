@@ -73,7 +73,7 @@ def test_kill_at_any_point(tmp_path: Path, name: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     done = subprocess.run(
         [sys.executable, "-c", _KILLED, tmp_path, seed, "20" if name == "d.npy" else "8", name],
-        env=environment, capture_output=True, text=True, timeout=120,
+        env=environment, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.stdout.endswith("right\n"), (seed, done.stderr)
 

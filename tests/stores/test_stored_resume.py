@@ -212,7 +212,7 @@ def test_kill_at_random_moments(
     command = [sys.executable, "-c", _KILLED]
     for path in paths:
         path.parent.mkdir()
-    subprocess.run([*command, paths[0]], env=environment, timeout=120, check=True)
+    subprocess.run([*command, paths[0]], env=environment, timeout=600, check=True)
     counts = []
     for _ in range(2):
         with subprocess.Popen(
@@ -225,6 +225,6 @@ def test_kill_at_random_moments(
         found = Store.look(paths[1])
         counts.append(0 if found is None else len(found.done))
     assert counts == sorted(counts)  # none is lost
-    subprocess.run([*command, paths[1]], env=environment, timeout=120, check=True)
+    subprocess.run([*command, paths[1]], env=environment, timeout=600, check=True)
     assert len(Store.look(paths[1]).done) > 10  # type: ignore[union-attr]
     assert content(paths[0]) == content(paths[1])

@@ -199,7 +199,7 @@ def test_an_answer_larger_than_memory(tmp_path: Path) -> None:
     """288 MB of rows with 200 MB of address space: written, read and proved."""
     done = subprocess.run(
         [sys.executable, "-c", _LIMITED, tmp_path / "d.npy", "200"],
-        capture_output=True, text=True, timeout=200,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.stdout == "refused\n8 77\n", done.stderr
 

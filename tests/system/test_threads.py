@@ -69,7 +69,7 @@ def run(program: str, **fields: str) -> subprocess.CompletedProcess[str]:
         f"{limit}; import os, sys; os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])"
     )
     return subprocess.run(
-        [sys.executable, "-c", start, text], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", start, text], capture_output=True, text=True, timeout=600
     )
 
 
@@ -289,7 +289,7 @@ def test_ctrl_c_at_any_moment_leaves_no_thread_and_no_lock() -> None:
         [sys.executable, "-c", textwrap.dedent(AT_EVERY_MOMENT)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert (done.returncode, done.stdout) == (0, "no thread is left\n"), done.stderr
 
@@ -331,6 +331,6 @@ def test_a_daemon_thread_inside_a_call_does_not_abort_the_exit(call: str) -> Non
         [sys.executable, "-c", textwrap.dedent(EXIT).format(call=call)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert (done.returncode, done.stderr) == (0, "")
