@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph.checks import as_array, as_name, as_weights
 from kleene.graph.dlpack import is_foreign, to_numpy
+from kleene.graph.earth import are_degrees, distances_between, lengths_of_lines
 from kleene.graph.labels import as_labels, is_missing
-from kleene.graph.positions import in_crs, lines_of, oriented
+from kleene.graph.positions import crs_of, in_crs, lines_of, oriented
 from kleene.graph.weight_names import (
+    GEOMETRY,
     UNWEIGHTED,
     NumbersLeft,
     is_number,
@@ -37,6 +39,7 @@ __all__ = [
     "from_any",
     "from_edge_index",
     "from_igraph",
+    "from_momepy",
     "from_networkx",
     "from_osmnx",
     "from_rustworkx",
@@ -315,20 +318,32 @@ _TABLES = ("pandas", "polars", "pyarrow")
 
 
 def from_any(cls: type[Graph], thing: Any, options: dict[str, Any]) -> Graph:
-    name, construct = _constructor(cls, thing)
+    name, construct = _constructor(cls, thing, options)
     _check_options(name, construct, options)
     return construct(thing, **options)
 
 
-def _constructor(cls: type[Graph], thing: Any) -> tuple[str, _Constructor]:
+def _constructor(
+    cls: type[Graph], thing: Any, options: Mapping[str, Any]
+) -> tuple[str, _Constructor]:
     """Return the constructor for an object, and its name for messages."""
     if isinstance(thing, cls):
         return "a Graph", lambda graph: graph
     if isinstance(thing, (str, PathLike)):
         return "kleene.read", import_module("kleene.io").read  # by name: io is a layer above
     libraries = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
-    if "networkx" in libraries and "crs" in getattr(thing, "graph", ()):  # streets have one
+    about: Mapping[str, Any] = getattr(thing, "graph", {}) if "networkx" in libraries else {}
+    if "approach" in about:  # of momepy; in its dual graphs streets are nodes
+        primal = about["approach"] == "primal"
+        return (
+            ("Graph.from_momepy", cls.from_momepy)
+            if primal
+            else ("Graph.from_networkx", cls.from_networkx)
+        )
+    if "crs" in about:  # streets have one
         return "Graph.from_osmnx", cls.from_osmnx
+    if "geopandas" in libraries and not options.keys() & {"source", "target"}:
+        return "Graph.from_geopandas", cls.from_geopandas
     for library in ("networkx", "igraph", "rustworkx"):
         if library in libraries:
             return f"Graph.from_{library}", getattr(cls, f"from_{library}")
@@ -350,7 +365,8 @@ def _constructor(cls: type[Graph], thing: Any) -> tuple[str, _Constructor]:
     raise GraphError(
         f"cannot make a graph from {type(thing).__name__}; pass a SciPy sparse array, "
         "a NumPy matrix, a NetworkX, igraph or rustworkx graph, a pandas, Polars or Arrow table, "
-        "a tuple (sources, targets, weights), an object with edge_index, or a file name"
+        "a GeoDataFrame of lines, a tuple (sources, targets, weights), an object with "
+        "edge_index, or a file name"
     )
 
 
@@ -409,6 +425,11 @@ def from_osmnx(cls: type[Graph], streets: Any, weight: str | None) -> Graph:
             "expected a graph of OSMnx, whose nodes have x and y; for other graphs use "
             "from_networkx"
         )
+    return _with_streets(graph, streets)
+
+
+def _with_streets(graph: Graph, streets: Any) -> Graph:
+    """Return the graph with the coordinate reference system and the geometry of its streets."""
     crs = streets.graph.get("crs")
     graph = in_crs(graph, None if crs is None else str(crs))
     geometries = [data.get("geometry") for *_, data in streets.edges(data=True)]
@@ -418,3 +439,31 @@ def from_osmnx(cls: type[Graph], streets: Any, weight: str | None) -> Graph:
     assert graph.positions is not None
     lines = oriented(lines_of(geometries), graph.positions, graph.rows.sources, graph.rows.targets)
     return graph._derived(graph.csr, rows=graph.rows.with_lines(lines))
+
+
+# ---- Graphs of momepy ---------------------------------------------------------------------------
+# A NetworkX multigraph, of which a node is the point (x, y) where streets end. Streets have
+# columns of their table, their geometry, and as "mm_len" its length in the units of coordinates.
+
+
+def from_momepy(cls: type[Graph], streets: Any, weight: str | None) -> Graph:
+    _require_kind(streets, "momepy", "edges", "is_directed", "graph")
+    if streets.graph.get("approach") != "primal":
+        raise GraphError(
+            "expected a primal graph of momepy, gdf_to_nx(streets); for dual and other graphs use "
+            "from_networkx"
+        )
+    name = as_name(weight, "weight")
+    if name == "auto":
+        names = dict.fromkeys(chain.from_iterable(data for *_, data in streets.edges(data=True)))
+        name = named_weight(sorted(names, key=str), "edge attributes") or GEOMETRY
+    graph = from_networkx(cls, streets, None if name == GEOMETRY else name)
+    graph = _with_streets(graph, streets)
+    if name != GEOMETRY or graph.rows is None or graph.rows.lines is None:
+        return graph
+    rows, lines, positions = graph.rows, graph.rows.lines, graph.positions
+    assert positions is not None
+    degrees = are_degrees(crs_of(graph), lines.coordinates)
+    straight = distances_between(positions[rows.sources], positions[rows.targets], degrees)
+    drawn = np.diff(lines.offsets) > 0
+    return graph.reweight(rows=np.where(drawn, lengths_of_lines(lines, degrees), straight))

@@ -33,15 +33,18 @@ from kleene.graph.forms import (
     frozen,
 )
 from kleene.graph.labels import LabelIndex, is_one_vertex
+from kleene.graph.nearest_vertex import NearestVertices, nearest_vertex
 from kleene.graph.no_path import no_path
-from kleene.graph.positions import as_positions, crs_of, in_crs
+from kleene.graph.positions import as_crs, as_positions, crs_of, in_crs
 from kleene.graph.rows import ArcRows, EdgeRows
 from kleene.graph.statistics import Statistics
+from kleene.graph.streets import JoinedEnds, from_geopandas
 from kleene.graph.update import update
 from kleene.graph.weight_names import keeping_numbers_left, numbers_left
 from kleene.system.cached_property import cached_property
 from kleene.system.devices import INDEXED, short_name, split_name
 from kleene.system.formatting import type_name
+from kleene.system.hints import hinted
 from kleene.system.machine import threads_for
 from kleene.system.suggestions import no_such
 
@@ -55,7 +58,8 @@ class Graph:
     """A directed graph with optional weights; an undirected one stores both directions.
 
     Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_dense`,
-    :meth:`from_networkx`, :meth:`from_igraph`, :meth:`from_rustworkx` or :meth:`from_table`, with
+    :meth:`from_networkx`, :meth:`from_igraph`, :meth:`from_rustworkx`, :meth:`from_table` or
+    :meth:`from_geopandas`, with
     :meth:`from_any`, which chooses by the type of its argument, or with ``kleene.read`` and
     ``kleene.generate``.
     For every input, an infinite weight means "no arc", the lightest of parallel arcs is kept, and
@@ -79,6 +83,10 @@ class Graph:
         Coordinates (x, y) of the vertices, if the input had them; see :meth:`with_positions`.
     rows : EdgeRows or None
         The rows of the table that the graph was made from; see :attr:`arc_rows`.
+    crs : str or None
+        The coordinate reference system of positions and geometry, if it is known.
+    joined_ends : JoinedEnds or None
+        Which ends of streets ``snap`` joined, if the graph was made with it.
     name : str
         A name for display, usually where the graph comes from.
 
@@ -454,6 +462,87 @@ class Graph:
         return convert.from_osmnx(cls, streets, weight)
 
     @classmethod
+    def from_momepy(cls, streets: Any, weight: str | None = "auto") -> Graph:
+        """Make a graph from a primal street network of momepy, with its coordinates and geometry.
+
+        Nodes, points (x, y), become the labels and the positions. The rows, numbered as
+        ``streets.edges``, have the geometry of the streets. Of parallel streets the lightest is
+        kept. momepy itself is not needed.
+
+        Parameters
+        ----------
+        streets : networkx.MultiGraph or MultiDiGraph
+            The streets, as ``momepy.gdf_to_nx`` returns them.
+        weight : str or None
+            The edge attribute that holds the weights; every edge must have it. "auto" takes the one
+            called weight, w, cost, length, distance, time, minutes or km, and refuses two of them;
+            without one, and with "geometry", the length of the line: metres of longitude and
+            latitude, else in the plane, as in ``mm_len``. None makes an unweighted graph.
+
+        Examples
+        --------
+        >>> import kleene as kl, networkx as nx
+        >>> streets = nx.MultiGraph(approach="primal", crs="EPSG:25832")
+        >>> streets.add_node((500.0, 0.0), x=500.0, y=0.0)
+        >>> streets.add_node((503.0, 4.0), x=503.0, y=4.0)
+        >>> bend = "LINESTRING (500 0, 503 0, 503 4)"
+        >>> _ = streets.add_edge((500.0, 0.0), (503.0, 4.0), geometry=bend, mm_len=7.0)
+        >>> kl.Graph.from_any(streets).weights.tolist()
+        [7.0, 7.0]
+        """
+        return convert.from_momepy(cls, streets, weight)
+
+    @classmethod
+    @hinted
+    def from_geopandas(
+        cls,
+        streets: Any,
+        weight: str | None = "auto",
+        directed: bool | str | None = None,
+        *,
+        snap: float = 0,
+    ) -> Graph:
+        """Make a graph from a GeoDataFrame of lines, a street each; they meet where they end.
+
+        The rows are those of the table, with the geometry, so that routes, isochrones and maps
+        follow it. Vertices are numbered in the order in which they appear; those near a point are
+        found by :meth:`nearest_vertex`. Of parallel streets the lightest is kept. If rows have a
+        MultiLineString of several lines, each line is a row of its own, as after
+        ``streets.explode(ignore_index=True)``, and the lines share the weight by their lengths.
+        Points, polygons and missing geometry make no street; a warning counts them. Heights are
+        ignored.
+
+        Parameters
+        ----------
+        streets : geopandas.GeoDataFrame or GeoSeries
+            The lines. Lines that cross elsewhere than at their ends do not meet.
+        weight : str or None
+            The column of the weights. "auto" takes the one called weight, w, cost, length,
+            distance, time, minutes or km, and refuses two of them; without one, and with
+            "geometry", it is the length of the line: metres along great circles of longitude and
+            latitude, else in the plane, in the units of the coordinates. None makes an unweighted
+            graph.
+        directed : bool or str, optional
+            Whether streets go one way only, from the first point of the line to the last, or the
+            column that says which do: True, 1 or "yes"; False, 0, "no" or missing for both ways; -1
+            or "reverse" for the way back (as in OpenStreetMap). By default all go both ways.
+        snap : float
+            Ends that are at most so far apart are one vertex, in metres of longitude and latitude,
+            else in the units of the coordinates. :attr:`joined_ends` says which they were. With 0,
+            only ends with equal coordinates are.
+
+        Examples
+        --------
+        >>> import kleene as kl, geopandas as gpd
+        >>> lines = gpd.GeoSeries.from_wkt(["LINESTRING (0 0, 3 0, 3 4)", "LINESTRING (3 4, 0 0)"])
+        >>> g = kl.Graph.from_geopandas(gpd.GeoDataFrame({"oneway": ["no", "yes"]}, geometry=lines),
+        ...                             directed="oneway")
+        >>> kl.sssp(g, 0).route(1).distance, kl.sssp(g, 1).route(0).distance
+        (7.0, 5.0)
+        """
+        return from_geopandas(cls, streets, weight, directed, snap)
+
+    @classmethod
     def from_igraph(cls, graph: Any, weight: str | None = "auto") -> Graph:
         """Make a graph from an igraph graph; the vertex attribute "name" becomes the labels.
 
@@ -517,8 +606,8 @@ class Graph:
             A Graph (returned unchanged); a SciPy sparse array; a square array of weights, of NumPy
             or of another library with DLPack; a NetworkX, igraph or rustworkx graph; a pandas,
             Polars or Arrow table, or a dict of columns, with columns "source", "target" and
-            optionally "weight"; a tuple (sources, targets) or (sources, targets, weights); an
-            object with ``edge_index``, as in PyTorch Geometric; a file name.
+            optionally "weight"; a GeoDataFrame of lines; a tuple (sources, targets) or (sources,
+            targets, weights); an object with ``edge_index``, as in PyTorch Geometric; a file name.
         **options
             Keywords of the constructor for that type, such as ``weight="km"`` or
             ``directed=False``.
@@ -605,7 +694,8 @@ class Graph:
         return graph
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {name: self.__dict__.get(name) for name in ("_crs", "_numbers_left")}
+        names = ("_crs", "_numbers_left", "_joined_ends")
+        kept = {name: self.__dict__.get(name) for name in names}
         return Graph, (
             self.csr, self.directed, self.labels, self.name, self.positions, self.rows
         ), kept  # fmt: skip
@@ -811,7 +901,7 @@ class Graph:
         """
         return update(self, changes, rows)
 
-    def with_positions(self, positions: Any) -> Graph:
+    def with_positions(self, positions: Any, crs: Any = None) -> Graph:
         """Return the graph with coordinates of its vertices, for maps and pictures.
 
         Parameters
@@ -820,6 +910,9 @@ class Graph:
             (x, y) of each vertex in the order of positions, or a dict from vertex to (x, y). For
             maps these are longitude and latitude. A pandas table is taken by its index, if that is
             not 0, 1, 2 ...: it names the vertices.
+        crs : str, optional
+            The coordinate reference system that they are in, such as "EPSG:4326" for longitude and
+            latitude: :meth:`nearest_vertex` then measures in metres, and GeoJSON is converted.
 
         Examples
         --------
@@ -828,7 +921,8 @@ class Graph:
         >>> g.positions.tolist()
         [[0.0, 0.0], [3.0, 4.0]]
         """
-        return in_crs(self._derived(self.csr, positions=as_positions(self, positions)), None)
+        made = self._derived(self.csr, positions=as_positions(self, positions))
+        return in_crs(made, as_crs(crs))
 
     def unlabelled(self) -> Graph:
         """Return the graph without labels: its vertices are their positions, 0 .. n - 1.
@@ -849,7 +943,63 @@ class Graph:
             graph.__dict__.pop(name, None)
         return graph
 
+    @property
+    def crs(self) -> str | None:
+        """The coordinate reference system of positions and geometry; None if it is unknown."""
+        return crs_of(self)
+
+    @property
+    def joined_ends(self) -> JoinedEnds | None:
+        """Which ends of streets ``snap`` joined; None if the graph was not made with it."""
+        joined: JoinedEnds | None = self.__dict__.get("_joined_ends")
+        return joined
+
     # ---- queries --------------------------------------------------------------------------
+
+    @hinted
+    def nearest_vertex(
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        *,
+        max_distance: float | None = None,
+        threads: int | None = None,
+    ) -> NearestVertices:
+        """Return the vertices nearest to points, and how far they are.
+
+        Distances are metres along great circles of a sphere of the Earth's mean radius if the
+        positions are longitude and latitude, by :attr:`crs`; else they are straight lines in the
+        units of the positions. The graph keeps the k-d tree that it makes in the first call. Of
+        vertices in the same place, it is the first.
+
+        Parameters
+        ----------
+        x, y : number or column
+            Coordinates of one point, or of many, in the system of the positions: x is the
+            longitude.
+        max_distance : float, optional
+            No vertex further away is found; a point without one has None, or a masked entry, and
+            an infinite distance.
+        threads : int, optional
+            Threads that search; all cores by default.
+
+        Returns
+        -------
+        NearestVertices
+            (vertices, distances): a label and a number for a point, arrays for columns.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.generate.path(3).with_positions([(0, 0), (1, 0), (1, 1)], crs="EPSG:4326")
+        >>> vertex, metres = g.nearest_vertex(0.9, 0.1)
+        >>> vertex, round(metres)
+        (1, 15725)
+        >>> found = g.nearest_vertex([0.1, 50.0], [0.1, 9.0], max_distance=20_000)
+        >>> found.vertices.tolist()
+        [0, None]
+        """
+        return nearest_vertex(self, x, y, max_distance, threads)
 
     @cached_property
     def _labels(self) -> LabelIndex:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINESTRING",
+    "as_crs",
     "as_positions",
     "crs_of",
     "in_crs",
@@ -70,6 +71,13 @@ def crs_of(graph: Graph) -> str | None:
     """Return the coordinate reference system of the positions and lines; None if it is unknown."""
     crs: str | None = graph.__dict__.get(_CRS)
     return crs
+
+
+def as_crs(crs: Any) -> str | None:
+    """Return a coordinate reference system as text: a name, a code of EPSG, or one of pyproj."""
+    if isinstance(crs, int) and not isinstance(crs, bool):
+        return f"EPSG:{crs}"
+    return None if crs is None else str(crs)
 
 
 def in_crs(graph: Graph, crs: str | None) -> Graph:

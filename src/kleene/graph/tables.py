@@ -27,7 +27,7 @@ from kleene.graph.weight_names import (
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["as_column", "column", "column_names", "from_table", "is_table"]
+__all__ = ["as_column", "column", "column_names", "from_table", "is_table", "weight_column"]
 
 Array = NDArray[Any]
 
@@ -99,7 +99,8 @@ def _weight_name(
     return None, NumbersLeft([names[i] for i in chosen.others]) if chosen.others else None
 
 
-def _weights(table: Any, name: Any) -> Array | None:
+def weight_column(table: Any, name: Any) -> Array | None:
+    """Return a column of a table as weights, which are numbers in all rows; None for no name."""
     names = column_names(table)
     if name is None:
         return None
@@ -139,7 +140,7 @@ def from_table(
             f"{len(names[0])} and {len(names[1])}"
         )
     name, left = _weight_name(table, weight, (source, target), directed)
-    weights = _weights(table, name)
+    weights = weight_column(table, name)
     if weights is not None and weights.shape != names[0].shape:
         raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
     direction = _direction(table, directed, len(names[0]))

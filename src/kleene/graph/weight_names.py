@@ -3,8 +3,9 @@
 Besides the ends, the column called weight, w, cost, length, distance, time, minutes or km is the
 weight; two of them are refused. Without such a name it is the third column of three, if that holds
 numbers; attributes of edges have no order, and another one is a weight only if it is named, as in
-NetworkX. Otherwise there are no weights; a graph whose table or edges have other numbers keeps
-their names, and the first call on its weights warns that it counts hops, also of a graph in parts.
+NetworkX. Streets that are lines have their lengths then. Otherwise there are no weights; a graph
+whose table or edges have other numbers keeps their names, and the first call on its weights warns
+that it counts hops, also of a graph in parts.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
 __all__ = [
+    "GEOMETRY",
     "UNWEIGHTED",
     "WEIGHT_NAMES",
     "ChosenWeight",
@@ -43,6 +45,9 @@ __all__ = [
 ]
 
 WEIGHT_NAMES = ("weight", "w", "cost", "length", "distance", "time", "minutes", "km")
+
+#: The weight of a street that is the length of its line.
+GEOMETRY = "geometry"
 
 #: What to do without weights.
 UNWEIGHTED = Text("pass ", Code("weight=None"), " for an unweighted graph")

@@ -18,6 +18,8 @@ from kleene.io.dimacs import DIMACS
 from kleene.io.edge_list import EDGE_LIST
 from kleene.io.format import Format
 from kleene.io.gap import GAP
+from kleene.io.geojson import GEOJSON
+from kleene.io.geopackage import GEOPACKAGE
 from kleene.io.gml import GML
 from kleene.io.graphml import GRAPHML
 from kleene.io.matrix_market import MATRIX_MARKET
@@ -39,10 +41,13 @@ __all__ = ["FORMATS", "detect_format", "read", "read_with_format", "write"]
 FORMATS = {
     format.name: format
     for format in (
-        *(DIMACS, MATRIX_MARKET, EDGE_LIST, METIS, GRAPHML, GML, TNTP),
-        *(GAP, NPZ, NPY, PARQUET),
+        *(DIMACS, MATRIX_MARKET, EDGE_LIST, METIS, GRAPHML, GML, TNTP, GEOJSON),
+        *(GEOPACKAGE, GAP, NPZ, NPY, PARQUET),
     )
 }
+
+#: Suffixes of maps in other formats, which GeoPandas reads.
+_OF_GEOPANDAS = (".shp", ".shz", ".fgb", ".gdb", ".kml", ".geoparquet", ".topojson", ".geojsonl")
 
 _NUMBERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*[+-]?\d+(?:[ \t]+|[ \t]*[,;][ \t]*)[+-]?\d+\b")
 
@@ -68,12 +73,12 @@ def read(
         ``"-"`` is standard input. gzip is detected by content and decompressed.
     format : str, optional
         ``"dimacs"``, ``"matrix_market"``, ``"edge_list"``, ``"metis"``, ``"graphml"``, ``"gml"``,
-        ``"tntp"``, ``"gap"``, ``"npz"``, ``"npy"`` or ``"parquet"``. By default it is detected from
-        the content, then from the suffix.
+        ``"tntp"``, ``"geojson"``, ``"geopackage"``, ``"gap"``, ``"npz"``, ``"npy"`` or
+        ``"parquet"``. By default it is detected from the content, then from the suffix.
     positions : str, path or binary file, optional
         Another file, with the coordinates of the vertices: DIMACS ``.co``, TNTP's ``_node.tntp``,
-        or a CSV or Parquet table with the columns id, x and y. GraphML, GML and Kleene's ``.npz``
-        hold them themselves.
+        or a CSV or Parquet table with the columns id, x and y. GraphML, GML, GeoJSON, GeoPackage
+        and Kleene's ``.npz`` hold them themselves.
     threads : int, optional
         Threads that parse text; all cores by default.
     progress : bool or callable, optional
@@ -83,21 +88,29 @@ def read(
         Options of the format; docs/formats.md lists them all.
 
         directed : bool or str
-            Whether a line is an arc or an undirected edge. For edge lists and Parquet also the name
-            of a column that says it for each line, such as OpenStreetMap's ``"oneway"``.
+            Whether a line is an arc or an undirected edge. For edge lists, Parquet, GeoJSON and
+            GeoPackage also the name of a column that says it for each line, such as
+            OpenStreetMap's ``"oneway"``.
         weight : str or None
-            For edge lists, Parquet, GraphML, GML and TNTP: the column or attribute that holds the
-            weights; None for an unweighted graph.
+            For edge lists, Parquet, GraphML, GML, TNTP, GeoJSON and GeoPackage: the column or
+            attribute that holds the weights; None for an unweighted graph. For the last two,
+            ``"geometry"`` is the length of lines, in metres of longitude and latitude.
         weighted : bool
             False ignores weights; True requires them.
         labels : str
             For GraphML and GML: the attribute of nodes that names vertices; ``"id"`` for their ids.
         through : bool
             For TNTP: whether paths may pass zones.
+        snap : float
+            For GeoJSON and GeoPackage: ends of streets that are at most so far apart are one
+            vertex, in metres of longitude and latitude.
+        layer : str
+            For GeoPackage: the table of streets, if there are several.
         relabel : bool
             For edge lists and Parquet. False takes integers as positions.
         keep_rows : bool
-            For edge lists and Parquet. False saves the memory of ``graph.rows``.
+            For edge lists, Parquet, GeoJSON and GeoPackage. False saves the memory of
+            ``graph.rows``.
         names, columns, header, separator, comments
             For edge lists: whether vertices are names; the columns of source, target and weight,
             by name or number; whether the first line is a header; the column separator; the
@@ -273,11 +286,16 @@ def detect_format(source: Source, named: str | None = None) -> Format:
     if head.startswith((b"#", b"%")) or _NUMBERS.match(head):
         return EDGE_LIST
     source.require_utf8()
-    if source.suffix in (".geojson", ".json"):
+    if source.suffix in _OF_GEOPANDAS:
         raise FormatError(
-            f"{source.name}: GeoJSON and JSON hold shapes, not which streets meet; make a table "
-            "with one row per street, the names of its two ends and its length, as OSMnx or "
-            "GeoPandas do"
+            f"{source.name}: Kleene reads maps as GeoJSON (.geojson) and GeoPackage (.gpkg); read "
+            "others by GeoPandas: ",
+            Code(f"kl.Graph.from_geopandas(geopandas.read_file({source.name!r}))"),
+        )
+    if source.suffix == ".json":
+        raise FormatError(
+            f"{source.name}: found JSON that is not GeoJSON; make a table with one row per edge, "
+            "the names of its two ends and its length"
         )
     raise FormatError(
         f"{source.name}: cannot detect the format. For an edge list, pass ",

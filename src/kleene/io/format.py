@@ -118,6 +118,7 @@ _TYPES: dict[str, tuple[Any, str]] = {
     "Any": (object, ""),
     "bool": ((bool, np.bool_), "True or False"),
     "bool | str": ((bool, np.bool_, str), "True, False or the name of a column"),
+    "float": ((int, float, np.integer, np.floating), "a number"),
     "str": (str, "a string"),
     "Sequence": (Sequence, "a sequence of columns"),
 }

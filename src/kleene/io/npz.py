@@ -1,8 +1,9 @@
 """NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices.
 
-Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions, table
-rows and name. SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is
-unpickled, and the sizes of the archive's members are checked before they are decompressed.
+Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions and the
+system that they are in, table rows and name. SciPy's is what ``scipy.sparse.save_npz`` writes, in
+any sparse format. Nothing is unpickled, and the sizes of the archive's members are checked before
+they are decompressed.
 """
 
 from __future__ import annotations
@@ -289,7 +290,7 @@ _INDEX_ENTRIES = {  # the index arrays of SciPy's formats
 _ENTRIES = {
     *("format", "shape", "data", *(name for names in _INDEX_ENTRIES.values() for name in names)),
     *("version", "directed", "name", "offsets", "neighbors", "weights", "labels"),
-    *("positions", *ROW_ENTRIES),
+    *("positions", "crs", *ROW_ENTRIES),
 }
 DAMAGE = (  # what zipfile raises for damaged archives
     zipfile.BadZipFile,
@@ -491,7 +492,8 @@ def _from_kleene(source: Source, arrays: Arrays, directed: bool | None) -> Graph
         name=title,
     )
     graph = graph._derived(graph.csr, rows=rows_of_entries(arrays, graph.n))
-    return graph.with_positions(arrays["positions"]) if "positions" in arrays else graph
+    crs = text_of_entry(arrays.get("crs")) or None
+    return graph.with_positions(arrays["positions"], crs) if "positions" in arrays else graph
 
 
 def _from_scipy(source: Source, arrays: Arrays) -> Graph:
@@ -543,6 +545,7 @@ def graph_entries(graph: Graph, rows: bool = True) -> dict[str, Any]:
         **graph.csr._asdict(),
         "labels": _storable(graph.labels),
         "positions": graph.positions,
+        "crs": graph.crs if graph.positions is not None else None,
         **entries_of_rows(graph.rows if rows else None),
     }
     return {name: entry for name, entry in entries.items() if entry is not None}

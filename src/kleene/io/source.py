@@ -179,6 +179,11 @@ class Source:
         return io.BufferedReader(_Content(self), _CHUNK)
 
     @property
+    def is_path(self) -> bool:
+        """Whether the content is that of the file called ``name``, as it is."""
+        return self._opened is not None and self._content is None
+
+    @property
     def progress(self) -> Progress | None:
         """A function of (done, total) in bytes of ``data``, or None.
 
