@@ -237,6 +237,21 @@ def bound_eccentricities(
     known: NDArray[np.uint8],
     threads: int,
 ) -> tuple[float, float, int, int]: ...
+def target_eccentricities(
+    closed: bool,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
+    incoming_lengths: _Array | None,
+    longest: float,
+    component: _Array | None,
+    sizes: NDArray[np.int64] | None,
+    values: _Array,
+    known: NDArray[np.uint8],
+    threads: int,
+) -> int: ...
 def part_bfs_push(
     offsets: NDArray[np.int64], slots: _Array, frontier: _Array, visited: NDArray[np.uint8]
 ) -> tuple[_Array, _Array]: ...

@@ -31,7 +31,7 @@
 
 namespace kleene::measures {
 
-enum class Goal { kAll, kDiameter, kRadius, kPeriphery, kCenter };
+enum class Goal { kDiameter, kRadius, kPeriphery, kCenter };
 
 // Bounds are int64 for integers and hops, double for floats.
 template <class Value>
