@@ -99,12 +99,14 @@ nb::object aim(const measures::Lengths<Id, Value>& graph, bool closed, const Any
 }
 
 // Fills the values where it sets `known`; returns the number of searches.
-nb::object target_eccentricities(
-    bool closed, const Offsets& offsets, const AnyArray& neighbors, const OptionalArray& lengths,
-    const std::optional<Offsets>& incoming_offsets, const OptionalArray& incoming_neighbors,
-    const OptionalArray& incoming_lengths, double longest, const OptionalArray& component,
-    const std::optional<Array<std::int64_t>>& sizes, const AnyOutput& values,
-    const AnyOutput& known, int threads) {
+nb::object target_eccentricities(bool closed, const Offsets& offsets, const AnyArray& neighbors,
+                                 const OptionalArray& lengths,
+                                 const std::optional<Offsets>& incoming_offsets,
+                                 const OptionalArray& incoming_neighbors,
+                                 const OptionalArray& incoming_lengths, double longest,
+                                 const OptionalArray& component,
+                                 const std::optional<Array<std::int64_t>>& sizes,
+                                 const AnyOutput& values, const AnyOutput& known, int threads) {
   return with_lengths(offsets, neighbors, lengths, incoming_offsets, incoming_neighbors,
                       incoming_lengths, longest, component, sizes, [&](const auto& graph) {
                         return aim(graph, closed, values, known, threads);
@@ -122,8 +124,8 @@ void bind_measures_eccentricity(nb::module_& m) {
   m.def("target_eccentricities", &target_eccentricities, nb::arg("closed"), nb::arg("offsets"),
         nb::arg("neighbors"), nb::arg("lengths").none(), nb::arg("incoming_offsets").none(),
         nb::arg("incoming_neighbors").none(), nb::arg("incoming_lengths").none(),
-        nb::arg("longest"), nb::arg("component").none(), nb::arg("sizes").none(),
-        nb::arg("values"), nb::arg("known"), nb::arg("threads"));
+        nb::arg("longest"), nb::arg("component").none(), nb::arg("sizes").none(), nb::arg("values"),
+        nb::arg("known"), nb::arg("threads"));
 }
 
 }  // namespace kleene::bindings

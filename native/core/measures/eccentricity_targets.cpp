@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "measures/near_shortest_sums.hpp"
@@ -51,15 +53,14 @@ class Targeting {
     const auto size = static_cast<std::size_t>(n);
     std::fill_n(lower_, n, Bound{0});
     std::fill_n(known_, n, std::uint8_t{0});
-    upper_.assign(size, std::numeric_limits<Bound>::max());
+    upper_.assign(size, kUnbounded);
     sums_.assign(size, 0);
     is_target_.assign(size, 0);
     everything_.resize(size);
     std::iota(everything_.begin(), everything_.end(), Id{0});
     if constexpr (kFloats) {
       const double longest_path = graph.longest * static_cast<double>(std::max<std::int64_t>(n, 1));
-      overflows_ = !(longest_path < std::numeric_limits<double>::max() / 4);
-      if (!overflows_ && !sums_are_exact(graph.lengths, graph.outgoing.count(), longest_path)) {
+      if (!sums_are_exact(graph.lengths, graph.outgoing.count(), longest_path)) {
         slack_ = 2 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
         best_.assign(size, -1);
         is_tied_.assign(size, 0);
@@ -69,7 +70,7 @@ class Targeting {
 
   std::int64_t run() {
     const std::int64_t n = graph_.outgoing.n;
-    if (n == 0 || overflows_) return 0;
+    if (n == 0) return 0;
     if (graph_.component == nullptr) {
       settle({everything_.data(), n});
       return count_;
@@ -84,12 +85,14 @@ class Targeting {
     for (std::int64_t c = 0, first = 0; c < graph_.components; first += graph_.sizes[c++]) {
       if (closed_ || graph_.sizes[c] >= kSmallest) settle({order.data() + first, graph_.sizes[c]});
     }
+    if (!closed_) follow_arcs();
     return count_;
   }
 
  private:
   static constexpr bool kFloats = std::is_floating_point_v<Bound>;
-  static constexpr Value kNone = -1;  // less than any distance
+  static constexpr Bound kNone = -1;  // of vertices that are no targets: less than any distance
+  static constexpr Bound kUnbounded = std::numeric_limits<Bound>::max();
   static constexpr std::uint8_t kOpen = 0, kKnown = 1, kDecided = 2;  // by targets, not yet summed
 
   struct Vertices {
@@ -117,9 +120,47 @@ class Targeting {
       if (before - choice.left < kBetween * kWorth) break;
       before = choice.left;
     }
-    if constexpr (kFloats) {
-      if (slack_ > 0) add_up();
+    add_up();
+  }
+
+  // A vertex that is a component by itself reaches what its successors are and reach: bounds follow
+  // the arcs backwards, from components that were searched and from vertices without successors.
+  void follow_arcs() {
+    const std::int64_t n = graph_.outgoing.n;
+    const auto is_single = [&](Id v) { return graph_.sizes[graph_.component[v]] == 1; };
+    std::vector<Id> unbounded(static_cast<std::size_t>(n)), followed;  // successors without a bound
+    for (Id v = 0; v < n; ++v) {
+      if (!is_single(v)) continue;
+      for (const Id x : neighbors_of(graph_.outgoing, v)) unbounded[v] += upper_[x] == kUnbounded;
+      if (unbounded[v] == 0) followed.push_back(v);
     }
+    for (std::size_t i = 0; i < followed.size(); ++i) {
+      const Id v = followed[i];
+      upper_[v] = follow_arcs_of(v);
+      for (const Id y : neighbors_of(graph_.incoming, v)) {
+        if (is_single(y) && --unbounded[y] == 0) followed.push_back(y);
+      }
+    }
+    component_ = {followed.data(), std::ssize(followed)};
+    within_ = {everything_.data(), n};
+    decide();
+    add_up();
+  }
+
+  static std::span<const Id> neighbors_of(const Arcs<Id>& arcs, Id v) {
+    return {arcs.neighbors + arcs.offsets[v], arcs.neighbors + arcs.offsets[v + 1]};
+  }
+
+  Bound follow_arcs_of(Id v) const {
+    Bound bound = kNone;
+    for (std::int64_t i = graph_.outgoing.offsets[v]; i < graph_.outgoing.offsets[v + 1]; ++i) {
+      const Id x = graph_.outgoing.neighbors[i];
+      const Bound length = graph_.lengths == nullptr ? 1 : static_cast<Bound>(graph_.lengths[i]);
+      if (!is_target_[x]) bound = std::max(bound, length);
+      if (upper_[x] == kNone) continue;
+      bound = std::max(bound, length + std::min(upper_[x], kUnbounded - 1 - length));
+    }
+    return bound;
   }
 
   Id busiest() const {
@@ -133,25 +174,22 @@ class Targeting {
   void search_from(Id s) {
     const Value* from = forward(s);
     is_target_[s] = 1;
-    Value farthest = 0, rest = kNone;
+    Bound farthest = 0, rest = kNone;
     Id target = -1;  // the farthest vertex that is none yet, and the distance of the one after it
     for (const Id x : within_) {
       if (!reached(from[x])) continue;
-      farthest = std::max(farthest, from[x]);
+      farthest = std::max(farthest, static_cast<Bound>(from[x]));
       if (is_target_[x]) continue;
-      if (target < 0 || from[x] > from[target]) {
-        if (target >= 0) rest = std::max(rest, from[target]);
-        target = x;
-      } else {
-        rest = std::max(rest, from[x]);
-      }
+      const Id nearer = target >= 0 && from[x] <= from[target] ? x : target;
+      if (nearer != x) target = x;
+      if (nearer >= 0) rest = std::max(rest, static_cast<Bound>(from[nearer]));
     }
-    know(s, static_cast<Bound>(farthest));
+    know(s, farthest);
     const Value* to = graph_.directed ? distances_to(s) : from;
     for (const Id v : component_) {
       const Bound there = static_cast<Bound>(to[v]);
       sums_[v] += static_cast<double>(there);
-      upper_[v] = std::min(upper_[v], rest == kNone ? static_cast<Bound>(kNone) : there + static_cast<Bound>(rest));
+      upper_[v] = std::min(upper_[v], rest == kNone ? kNone : there + rest);
     }
     reach(s, to);
     if (target < 0) return;
@@ -159,13 +197,14 @@ class Targeting {
     to = distances_to(target);
     if (!graph_.directed) {
       farthest = 0;
-      for (const Id v : component_) farthest = std::max(farthest, to[v]);
-      know(target, static_cast<Bound>(farthest));
+      for (const Id v : component_) farthest = std::max(farthest, static_cast<Bound>(to[v]));
+      know(target, farthest);
     }
     reach(target, to);
   }
 
-  // Distances to a target are lower bounds. Of floats that differ by rounding alone, both are noted.
+  // Distances to a target are lower bounds. Of floats that differ by rounding alone, both are
+  // noted.
   void reach(Id target, const Value* to) {
     for (const Id v : within_) {
       if (!reached(to[v])) continue;
@@ -191,7 +230,7 @@ class Targeting {
     for (const Id v : component_) {
       if (known_[v] != kOpen) continue;
       if (upper_[v] == kNone || widened(upper_[v]) <= narrowed(lower_[v])) {
-        known_[v] = slack_ > 0 ? kDecided : kKnown;
+        known_[v] = slack_ > 0 && lower_[v] > 0 ? kDecided : kKnown;
         continue;
       }
       ++choice.left;
@@ -240,20 +279,25 @@ class Targeting {
 
   // Adds up the lengths from each vertex that is decided to all targets that may be its farthest.
   void add_up() {
+    if constexpr (kFloats) {
+      if (slack_ > 0) add_up_floats();
+    }
+  }
+
+  void add_up_floats() {
     std::vector<Id> decided, targets;
     for (const Id v : component_) {
       if (known_[v] != kDecided) continue;
       decided.push_back(v);
-      is_tied_[best_[v]] = 1;
+      targets.push_back(best_[v]);
     }
-    for (const Id w : within_) {
-      if (is_tied_[w]) targets.push_back(w);
-      is_tied_[w] = 0;
-    }
+    std::copy_if(within_.begin(), within_.end(), std::back_inserter(targets),
+                 [&](Id w) { return is_tied_[w]; });
+    std::sort(targets.begin(), targets.end());
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     std::vector<double> largest(decided.size(), -1);
     if (std::ssize(decided) >= kWorth * std::ssize(targets)) {
-      NearShortestSums<Id> sums(graph_.outgoing, graph_.lengths);
-      for (const Id target : targets) add_up_to(target, sums, decided, largest);
+      for (const Id target : targets) add_up_to(target, decided, largest);
     }
     for (std::size_t i = 0; i < decided.size(); ++i) {
       known_[decided[i]] = kOpen;
@@ -261,32 +305,30 @@ class Targeting {
     }
   }
 
-  void add_up_to(Id target, NearShortestSums<Id>& sums, const std::vector<Id>& decided,
-                 std::vector<double>& largest) {
+  void add_up_to(Id target, const std::vector<Id>& decided, std::vector<double>& largest) {
     const double* to = distances_to(target);
     double farthest = 0;
     for (const Id u : within_) {
       if (reached(to[u])) farthest = std::max(farthest, to[u]);
     }
-    sums.aim(target, to, 2 * slack_ * farthest);
+    if (!sums_to_) sums_to_.emplace(graph_.outgoing, graph_.lengths, threads_);
+    sums_to_->aim(target, to, 2 * slack_ * farthest);
     parallel_for(within_.size, 1 << 12, threads_, monitor_, [&](auto begin, auto end, int) {
-      for (auto i = begin; i < end; ++i) sums.prepare(within_.first[i]);
+      for (auto i = begin; i < end; ++i) sums_to_->prepare(within_.first[i]);
     });
-    using Workspace = typename NearShortestSums<Id>::Workspace;
-    std::vector<std::unique_ptr<Workspace>> workspaces(static_cast<std::size_t>(threads_));
     const std::int64_t most = std::max(kSmallSearch, component_.size / kLargeSearch);
-    parallel_for(std::ssize(decided), 64, threads_, monitor_, [&](auto begin, auto end, int thread) {
-      auto& own = workspaces[static_cast<std::size_t>(thread)];
-      if (!own) own = std::make_unique<Workspace>(graph_.outgoing.n);
-      for (auto i = begin; i < end; ++i) {
-        const Id v = decided[i];
-        if (!reached(to[v]) || widened(to[v]) < narrowed(lower_[v]) || largest[i] == kLeft) continue;
-        const bool futile = failures_.load(std::memory_order_relaxed) > kFutile;
-        const double sum = sums.sum(v, futile ? 0 : most, *own);
-        if (sum < 0) failures_.fetch_add(1, std::memory_order_relaxed);
-        largest[i] = sum < 0 ? kLeft : std::max(largest[i], sum);
-      }
-    });
+    parallel_for(
+        std::ssize(decided), 64, threads_, monitor_, [&](auto begin, auto end, int thread) {
+          for (auto i = begin; i < end; ++i) {
+            const Id v = decided[i];
+            if (!reached(to[v]) || widened(to[v]) < narrowed(lower_[v]) || largest[i] == kLeft)
+              continue;
+            const bool futile = failures_.load(std::memory_order_relaxed) > kFutile;
+            const double sum = sums_to_->sum(v, futile ? 0 : most, thread);
+            if (sum < 0) failures_.fetch_add(1, std::memory_order_relaxed);
+            largest[i] = sum < 0 ? kLeft : std::max(largest[i], sum);
+          }
+        });
   }
 
   // ---- data -------------------------------------------------------------------------------------
@@ -301,7 +343,7 @@ class Targeting {
   const int threads_;
   Monitor& monitor_;
   ComponentSearches<Id, Value> searches_;
-  Bound* const lower_;  // where the eccentricity is known, equal to it
+  Bound* const lower_;        // where the eccentricity is known, equal to it
   std::vector<Bound> upper_;  // of the distances to vertices that are no targets
   std::uint8_t* const known_;
   std::vector<double> sums_;  // of distances to the vertices searched from
@@ -312,9 +354,9 @@ class Targeting {
 
   // Of floats whose sums are rounded.
   double slack_ = 0;
-  bool overflows_ = false;
-  std::vector<Id> best_;                // the target that is farthest
-  std::vector<std::uint8_t> is_tied_;   // targets that may have the largest sum, too
+  std::optional<NearShortestSums<Id>> sums_to_;
+  std::vector<Id> best_;               // the target that is farthest
+  std::vector<std::uint8_t> is_tied_;  // targets that may have the largest sum, too
   std::atomic<std::int64_t> failures_{0};
 };
 
@@ -327,7 +369,7 @@ std::int64_t target_eccentricities(const Lengths<Id, Value>& graph, bool closed,
   return Targeting<Id, Value>(graph, closed, values, known, threads, monitor).run();
 }
 
-#define KLEENE_TARGETS(Id, Value)                                                              \
+#define KLEENE_TARGETS(Id, Value)                                                               \
   template std::int64_t target_eccentricities(const Lengths<Id, Value>&, bool, BoundOf<Value>*, \
                                               std::uint8_t*, int, Monitor&);
 KLEENE_TARGETS(std::int32_t, std::int32_t)

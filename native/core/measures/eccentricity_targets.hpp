@@ -25,8 +25,8 @@
 //   length(u, x) + d(x, w)  <=  d(u, w) + 4 n eps * (the largest d(., w)).
 //
 // Where one arc of each vertex does, as on most graphs, adding up these is all. Where several do, a
-// Dijkstra search among them finds the smallest sum. A vertex for which that visits too many is left
-// to the caller.
+// Dijkstra search among them finds the smallest sum. A vertex for which that visits too many is
+// left to the caller.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// Sums of float lengths along shortest paths to one vertex, as searches from the other end add them.
+// Sums of float lengths along shortest paths to one vertex, as searches from the other end add
+// them.
 //
-// A search along reversed arcs gives d(u, w) for all u, added up from w on. Its sums may differ in the
-// last bits from those of a search from u, but show which arcs may be on the path that has the
+// A search along reversed arcs gives d(u, w) for all u, added up from w on. Its sums may differ in
+// the last bits from those of a search from u, but show which arcs may be on the path that has the
 // smallest of these: `measures/eccentricity_targets.hpp` says which, and why.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "graph/search.hpp"
@@ -19,21 +19,12 @@ using namespace graph;
 template <class Id>
 class NearShortestSums {
  public:
-  // What a thread searches in.
-  struct Workspace {
-    explicit Workspace(std::int64_t n)
-        : sums(static_cast<std::size_t>(n), std::numeric_limits<double>::infinity()) {}
-
-    std::vector<double> sums;
-    std::vector<Id> reached;
-    sssp::QuadHeap<Id, double> queue;
-  };
-
-  NearShortestSums(const Arcs<Id>& arcs, const double* lengths)
+  NearShortestSums(const Arcs<Id>& arcs, const double* lengths, int threads)
       : arcs_(arcs),
         lengths_(lengths),
         only_(static_cast<std::size_t>(arcs.n)),
-        length_(static_cast<std::size_t>(arcs.n)) {}
+        length_(static_cast<std::size_t>(arcs.n)),
+        workspaces_(static_cast<std::size_t>(threads)) {}
 
   // Takes another target, and the distances to it. Arcs up to `margin` too long may be on paths.
   void aim(Id target, const double* distances, double margin) {
@@ -57,13 +48,13 @@ class NearShortestSums {
   }
 
   // The smallest sum from v on; negative if a search for it settles more than `most` vertices.
-  double sum(Id v, std::int64_t most, Workspace& workspace) const {
+  double sum(Id v, std::int64_t most, int thread) {
     double sum = 0;
     while (v != target_ && only_[v] != kSeveral) {
       sum += length_[v];
       v = only_[v];
     }
-    return v == target_ ? sum : search(v, sum, most, workspace);
+    return v == target_ ? sum : search(v, sum, most, workspaces_[thread]);
   }
 
  private:
@@ -73,8 +64,16 @@ class NearShortestSums {
     return lengths_[arc] + distances_[arcs_.neighbors[arc]] <= distances_[u] + margin_;
   }
 
+  // What a thread searches in.
+  struct Workspace {
+    std::vector<double> sums;
+    std::vector<Id> reached;
+    sssp::QuadHeap<Id, double> queue;
+  };
+
   double search(Id v, double sum, std::int64_t most, Workspace& workspace) const {
     auto& [sums, reached, queue] = workspace;
+    if (sums.empty()) sums.assign(only_.size(), kNoPath<double>);
     queue.clear();
     queue.push({sum, v});
     sums[v] = sum;
@@ -92,12 +91,12 @@ class NearShortestSums {
         const Id x = arcs_.neighbors[i];
         const double through = before + lengths_[i];
         if (!(through < sums[x]) || !may_be_on_path(u, i)) continue;
-        if (sums[x] == std::numeric_limits<double>::infinity()) reached.push_back(x);
+        if (sums[x] == kNoPath<double>) reached.push_back(x);
         sums[x] = through;
         queue.push({through, x});
       }
     }
-    for (const Id x : reached) sums[x] = std::numeric_limits<double>::infinity();
+    for (const Id x : reached) sums[x] = kNoPath<double>;
     return found;
   }
 
@@ -105,6 +104,7 @@ class NearShortestSums {
   const double* const lengths_;
   std::vector<Id> only_;  // the head of the only arc that may be on a path
   std::vector<double> length_;
+  std::vector<Workspace> workspaces_;
   Id target_ = -1;
   const double* distances_ = nullptr;
   double margin_ = 0;

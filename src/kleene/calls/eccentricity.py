@@ -48,10 +48,10 @@ def eccentricity(
 ) -> Eccentricity:
     """Return the eccentricity of each vertex: the distance to the vertex farthest from it.
 
-    Of hops and integers, bounds by the triangle inequality decide most vertices after few searches;
-    the others are searched from hundreds at a time. Floats are searched from all vertices: rounding
-    leaves every bound open. The numbers are those of searches from all vertices, to the last bit;
-    floats are added up in float64.
+    Few searches decide most vertices: few vertices are the farthest from any other, and bounds by
+    the triangle inequality rule out the rest. The others are searched from hundreds at a time; the
+    plan says how many. The numbers are those of searches from all vertices, to the last bit; floats
+    are added up in float64.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def eccentricity(
         Whether paths lead to the vertex instead of from it.
     unreachable : {"error", "ignore"}
         What becomes of a graph in which some vertices do not reach all others: an error, or each
-        vertex is measured by those that it reaches. Of a directed graph of that kind, all vertices
-        are searched from.
+        vertex is measured by those that it reaches. In a directed graph of that kind, vertices of
+        small components may be searched from, each.
     threads : int, optional
         How many threads may be used; all cores unless given.
     progress : bool or function, optional
@@ -118,8 +118,8 @@ def diameter(
         graph without weights counts arcs anyway.
     unreachable : {"error", "ignore"}
         What becomes of a graph in which some vertices do not reach all others: an error, or the
-        largest distance of those pairs that a path joins. Of a directed graph of that kind, all
-        vertices are searched from.
+        largest distance of those pairs that a path joins. In a directed graph of that kind,
+        vertices of small components may be searched from, each.
     threads : int, optional
         How many threads may be used; all cores unless given.
     progress : bool or function, optional

@@ -1,4 +1,4 @@
-"""Eccentricities as far as a question needs them: by few searches, then by searches from many at once.
+"""Eccentricities as far as a question needs them: by few searches, then from many vertices at once.
 
 The native core decides by single searches: all eccentricities by targets, which few vertices are
 farthest from (``native/core/measures/eccentricity_targets.hpp``), diameter, radius, center and

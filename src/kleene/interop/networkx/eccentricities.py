@@ -1,7 +1,8 @@
 """Eccentricities and what follows from them: by bounds, or by rows of distances.
 
-Of integers and hops, Kleene's own measures give the same numbers as searches from all nodes, from
-few of them.
+Kleene's own measures give the same numbers as searches from all nodes, from few of them. NetworkX
+compares distances with the source's own first, which is the integer 0, so an eccentricity of 0.0
+is that.
 """
 
 from __future__ import annotations
@@ -32,15 +33,14 @@ def _eccentricities(
     G: KleeneGraph, weight: Weight | None, message: str, nodes: list[Any] | None = None
 ) -> dict[Any, Any]:
     arcs = G.arcs(weight, allow_hidden=True)
-    if (nodes is None or len(nodes) == len(G)) and suits_measures(arcs):
+    if (nodes is None or len(nodes) == len(G)) and suits_measures(arcs, floats=True):
         found = measured(arcs, measures.eccentricity, nx.NetworkXError(message)).values.tolist()
-        by_node = dict(zip(G.nodes, found, strict=True))
+        by_node = dict(zip(G.nodes, (value or 0 for value in found), strict=True))
         return by_node if nodes is None else {node: by_node[node] for node in nodes}
     nodes = G.nodes if nodes is None else nodes
     sources = np.fromiter((G.ids[node] for node in nodes), dtype=np.int32, count=len(nodes))
     parts = connected_rows(arcs, nx.NetworkXError(message), sources=sources)
     farthest = chain.from_iterable(values.max(axis=1).tolist() for values in parts)
-    # NetworkX compares with the source's own distance first, which is the integer 0.
     return {node: value or 0 for node, value in zip(nodes, farthest, strict=True)}
 
 
@@ -54,15 +54,15 @@ def _message(G: KleeneGraph, usebounds: bool) -> str:
 def _number(G: KleeneGraph, usebounds: bool, weight: Weight | None, measure: Any, best: Any) -> Any:
     """Return the number that one of Kleene's measures gives, or the best of all eccentricities."""
     arcs, message = G.arcs(weight, allow_hidden=True), _message(G, usebounds)
-    if suits_measures(arcs):
-        return measured(arcs, measure, nx.NetworkXError(message))
+    if suits_measures(arcs, floats=True):
+        return measured(arcs, measure, nx.NetworkXError(message)) or 0
     return best(_eccentricities(G, weight, message).values())
 
 
 def _nodes(G: KleeneGraph, usebounds: bool, weight: Weight | None, measure: Any, best: Any) -> Any:
     """Return the nodes that one of Kleene's measures gives, or those of the best eccentricity."""
     arcs, message = G.arcs(weight, allow_hidden=True), _message(G, usebounds)
-    if suits_measures(arcs):
+    if suits_measures(arcs, floats=True):
         found = measured(arcs, measure, nx.NetworkXError(message))
         return [G.nodes[position] for position in found.tolist()]
     result = _eccentricities(G, weight, message)

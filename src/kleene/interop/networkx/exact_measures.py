@@ -1,4 +1,4 @@
-"""Kleene's own measures, where they give NetworkX's numbers: of hops and of integers."""
+"""Kleene's own measures, where they give NetworkX's numbers: of hops, integers and some floats."""
 
 from __future__ import annotations
 
@@ -28,8 +28,12 @@ def measured(arcs: Arcs, measure: Callable[..., Any], disconnected: Exception | 
         raise disconnected from None
 
 
-def suits_measures(arcs: Arcs) -> bool:
-    """Return whether Kleene's measures give NetworkX's numbers: hops, or integers from zero on."""
-    whole = arcs.weights is None or (arcs.weights.dtype.kind == "i" and arcs.is_float is None)
+def suits_measures(arcs: Arcs, floats: bool = False) -> bool:
+    """Return whether Kleene's measures give NetworkX's numbers: hops, or integers from zero on.
+
+    ``floats`` are added up arc by arc from each source by some measures, as NetworkX adds them.
+    """
+    kinds = "if" if floats else "i"
+    same = arcs.weights is None or (arcs.weights.dtype.kind in kinds and arcs.is_float is None)
     on_cpu = nx.config.backends.kleene.device in ("auto", "cpu")
-    return arcs.n > 0 and whole and not arcs.negative and on_cpu
+    return arcs.n > 0 and same and not arcs.negative and on_cpu
