@@ -174,7 +174,5 @@ def test_the_plan_says_what_was_searched_from() -> None:
     assert "searched from" in str(kl.eccentricity(ring).plan)
     three, next_one = np.arange(3), np.array([1, 2, 0])
     small = np.hstack([[three, next_one], [three + 3, next_one + 3], [[0], [3]]])
-        [[around, np.roll(around, 1)], [around + 3, np.roll(around, 1) + 3], [[0], [3]]]
-    )
     kept = kl.eccentricity(kl.Graph.from_edges(*small), unreachable="ignore")
     assert "bounds: none, 6 vertices are searched from" in str(kept.plan)
