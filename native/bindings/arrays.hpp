@@ -189,6 +189,7 @@ void bind_spmv(nb::module_& m);
 void bind_sssp(nb::module_& m);
 void bind_sssp_bounded_search(nb::module_& m);
 void bind_sssp_settle_order(nb::module_& m);
+void bind_sssp_two_sided_search(nb::module_& m);
 void bind_stored_rows(nb::module_& m);
 void bind_text(nb::module_& m);
 

@@ -116,6 +116,7 @@ NB_MODULE(_native, m) {
   bind_sssp(m);
   bind_sssp_bounded_search(m);
   bind_sssp_settle_order(m);
+  bind_sssp_two_sided_search(m);
   bind_stored_rows(m);
   bind_text(m);
 }

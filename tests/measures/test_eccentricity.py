@@ -112,7 +112,8 @@ def farthest_rows(g: kl.Graph) -> Any:
     """Return all eccentricities by searches from all vertices at once."""
     dtype = None if g.weight_dtype is None else "float64"
     rows = kl.apsp(g, dtype=dtype, predecessors=False).distances
-    return np.where(np.isfinite(rows), rows, 0).max(axis=1)
+    none = np.inf if rows.dtype.kind == "f" else np.iinfo(rows.dtype).max
+    return np.where(rows == none, 0, rows).max(axis=1)
 
 
 def forbidden(_: Any) -> Any:

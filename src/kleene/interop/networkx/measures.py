@@ -24,6 +24,7 @@ from kleene.interop.networkx.search import chunks, distance_rows, refuse_negativ
 __all__ = [
     "barycenter",
     "closeness_centrality",
+    "closeness_vitality",
     "gutman_index",
     "harmonic_centrality",
     "harmonic_diameter",
@@ -196,10 +197,10 @@ def inverse_sum(values: Array, arcs: Arcs) -> float:
 # ---- Wiener, Schultz and Gutman indices -----------------------------------------------------
 
 
-def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
+def _index(arcs: Arcs, term: Any) -> Any:
     """Return the sum of a term over all rows of distances; infinity if not connected."""
     disconnected = nx.NetworkXError()
-    arcs, begin, total = G.arcs(weight), 0, 0
+    begin, total = 0, 0
     try:
         for values in connected_rows(arcs, disconnected):
             total += term(values, slice(begin, begin + len(values)))
@@ -219,8 +220,26 @@ def _exact(values: Array, factor: float) -> Array:
 
 
 def wiener_index(G: KleeneGraph, weight: Weight | None = None) -> Any:
-    total = _index(G, weight, lambda values, _: sum(addends(values)))
-    return total if G.is_directed() else total / 2
+    return _wiener_index(G.arcs(weight), G.is_directed())
+
+
+def _wiener_index(arcs: Arcs, directed: bool) -> Any:
+    total = _index(arcs, lambda values, _: sum(addends(values)))
+    return total if directed else total / 2
+
+
+def closeness_vitality(
+    G: KleeneGraph, node: Any = None, weight: Weight | None = None, wiener_index: Any = None
+) -> Any:
+    arcs, directed = G.arcs(weight), G.is_directed()
+    if wiener_index is None:
+        wiener_index = _wiener_index(arcs, directed)
+
+    def vitality(v: Any) -> Any:
+        left = arcs.without(G.ids[v]) if v in G else arcs
+        return wiener_index - _wiener_index(left, directed)
+
+    return {v: vitality(v) for v in G} if node is None else vitality(node)
 
 
 def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
@@ -228,7 +247,7 @@ def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
         exact = _exact(values, 1 + float(values.max(initial=0)))
         return np.asarray((exact + exact**2).sum()).item()  # of objects, the sum is an int
 
-    return _index(G, weight, term) / 2  # type: ignore[no-any-return]
+    return _index(G.arcs(weight), term) / 2  # type: ignore[no-any-return]
 
 
 def _degrees(G: KleeneGraph) -> NDArray[np.int64]:
@@ -243,7 +262,7 @@ def schultz_index(G: KleeneGraph, weight: Weight | None = None) -> float:
         exact = _exact(values, 2.0 * degrees.max())
         return (exact * (degrees[at, None] + degrees)).sum()
 
-    return float(_index(G, weight, term) / 2)
+    return float(_index(G.arcs(weight), term) / 2)
 
 
 def gutman_index(G: KleeneGraph, weight: Weight | None = None) -> float:
@@ -253,4 +272,4 @@ def gutman_index(G: KleeneGraph, weight: Weight | None = None) -> float:
         exact = _exact(values, float(degrees.max()) ** 2)
         return (exact * (degrees[at, None] * degrees)).sum()
 
-    return float(_index(G, weight, term) / 2)
+    return float(_index(G.arcs(weight), term) / 2)

@@ -72,6 +72,14 @@ def _sources(G: KleeneGraph, sources: Any) -> list[int]:
     return list(dict.fromkeys(G.ids[s] for s in sources))
 
 
+def from_several(
+    G: KleeneGraph, sources: Any, weight: Weight | None, cutoff: float | None = None
+) -> SearchResult:
+    """Search from several nodes together."""
+    arcs = G.arcs(weight, allow_hidden=True)
+    return dijkstra(arcs, _sources(G, sources), cutoff)
+
+
 def _reached(G: KleeneGraph, result: SearchResult, target: Any) -> bool:
     return target in G and bool(result.distances[G.ids[target]] != result.arcs.no_path)
 
@@ -104,8 +112,7 @@ def multi_source_dijkstra_path(
     cutoff: float | None = None,
     weight: Weight | None = "weight",
 ) -> dict[Any, list[Any]]:
-    arcs = G.arcs(weight, allow_hidden=True)
-    return path_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
+    return path_dict(G, from_several(G, sources, weight, cutoff))
 
 
 def multi_source_dijkstra_path_length(
@@ -114,8 +121,7 @@ def multi_source_dijkstra_path_length(
     cutoff: float | None = None,
     weight: Weight | None = "weight",
 ) -> dict[Any, Any]:
-    arcs = G.arcs(weight, allow_hidden=True)
-    return length_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
+    return length_dict(G, from_several(G, sources, weight, cutoff))
 
 
 def single_source_dijkstra(

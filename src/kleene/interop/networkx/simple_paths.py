@@ -1,0 +1,107 @@
+"""Simple paths, shortest first: Yen's algorithm, in the order of NetworkX.
+
+Of several paths of the same length, which comes first depends on how NetworkX searches from both
+ends; ``native/core/sssp/two_sided_search.hpp`` does the same. For that it needs the predecessors of
+each node in NetworkX's order, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from itertools import count, pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene import _native
+from kleene.interop.networkx.fallback import with_fallback
+from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
+from kleene.interop.networkx.search import refuse_negative
+
+__all__ = ["TwoSided", "shortest_simple_paths"]
+
+Array = NDArray[Any]
+Found = tuple[Any, list[int]]  # a length, 0 without weights, and a path of positions
+
+
+class TwoSided:
+    """Searches from both ends of a graph, with the ties of NetworkX.
+
+    Parameters
+    ----------
+    G : KleeneGraph
+    arcs : Arcs
+        The arcs under a weight, which is no function.
+    """
+
+    def __init__(self, G: KleeneGraph, arcs: Arcs) -> None:
+        refuse_negative(arcs)
+        self._arcs = arcs
+        incoming: tuple[Any, Any, Any] = (None, None, None)
+        if arcs.directed:
+            back = G.incoming(arcs)
+            incoming = (back.offsets, back.neighbors, back.weights)
+        self._rows = (arcs.offsets, arcs.neighbors, arcs.weights, *incoming)
+
+    def path(self, source: int, target: int, latest: bool = False) -> Found | None:
+        """Return a shortest path, or None; ``latest`` as ``nx.bidirectional_dijkstra`` does."""
+        found: Found | None = _native.two_sided_path(*self._rows, source, target, latest)
+        return found
+
+    def spurs(self, path: list[int], found: list[list[int]]) -> list[Found | None]:
+        """Return, for each node of a path but the last, a way on from it to the end, or None.
+
+        It avoids the nodes before, and the arcs by which paths found so far leave the same way.
+        """
+        arcs: list[tuple[int, int]] = []
+        ends, alike = [], found
+        for i in range(1, len(path)):
+            alike = [other for other in alike if other[i - 1] == path[i - 1]]
+            arcs.extend(dict.fromkeys((other[i - 1], other[i]) for other in alike))
+            ends.append(len(arcs))
+        tails, heads = np.array(arcs, dtype=np.int32).reshape(-1, 2).T.copy()
+        nodes, each = np.array(path, dtype=np.int32), np.array(ends, dtype=np.int64)
+        return _native.spur_paths(*self._rows, nodes, tails, heads, each)
+
+    def length(self, tail: int, head: int) -> Any:
+        """Return the weight of an arc."""
+        if self._arcs.weights is None:
+            return 1
+        arc = self._arcs.between(tail, head)
+        value = self._arcs.weights[arc].item()
+        real = self._arcs.is_float is None or self._arcs.is_float[arc]
+        return value if real else int(value)
+
+
+@with_fallback
+def shortest_simple_paths(
+    G: KleeneGraph, source: Any, target: Any, weight: Weight | None = None
+) -> Iterator[list[Any]]:
+    for role, node in (("source", source), ("target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{role} node {node} not in graph")
+    search = TwoSided(G, G.arcs(weight, allow_hidden=True))
+    shortest = search.path(G.ids[source], G.ids[target])
+    if shortest is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    waiting, number = [(shortest[0], 0, shortest[1])], count(1)
+    expected = {tuple(shortest[1])}  # the paths that wait
+    found: list[list[int]] = []
+    while waiting:
+        _, _, path = heappop(waiting)
+        expected.remove(tuple(path))
+        yield [G.nodes[v] for v in path]
+        found.append(path)
+        lengths = [1 if weight is None else search.length(u, v) for u, v in pairwise(path)]
+        for i, spur in enumerate(search.spurs(path, found)):
+            if spur is None:
+                continue
+            way = path[:i] + spur[1]
+            # Sums from the left, as NetworkX adds them; without weights, nodes are counted.
+            cost = i + len(spur[1]) if weight is None else sum(lengths[:i]) + spur[0]
+            if tuple(way) not in expected:
+                heappush(waiting, (cost, next(number), way))
+                expected.add(tuple(way))
