@@ -98,7 +98,7 @@ class _Parts:
 
 
 def _undirected(G: KleeneGraph) -> tuple[Array, Array, Array]:
-    """Return rows of neighbors, without self-loops, as in NetworkX's copy, and the edge of each arc.
+    """Return rows of neighbors as in NetworkX's copy, without loops, and the edge of each arc.
 
     The copy adds the edges row by row: a row has the neighbors whose rows came before, then its own
     others. Edges are numbered row by row, each in the row of its end that comes first.

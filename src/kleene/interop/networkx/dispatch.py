@@ -43,7 +43,7 @@ _REFUSED = {
     "sp": "sp= gives the distances, so there is nothing to compute",
     "attr": "attr= would store results in the graph",
     "sort_neighbors": "sort_neighbors= is not supported: a function decides the search order",
-    "most_valuable_edge": "most_valuable_edge= is not supported: a function decides what is removed",
+    "most_valuable_edge": "most_valuable_edge= is not supported: a function decides",
     "neighbors": "neighbors= is not supported: a function decides the neighbors",
     "topo_order": "topo_order= is not supported",
 }
@@ -251,7 +251,7 @@ def _is_cached(graph: Any) -> bool:
 
 
 def _has_predecessors(graph: Any) -> bool:
-    """Return whether a directed graph has its order of predecessors, or will be converted with it."""
+    """Return whether a directed graph has its order of predecessors, or is yet to be converted."""
     known = [graph] if isinstance(graph, _converted()) else _cached(graph)
     return all(getattr(entry, "predecessors", True) is not None for entry in known)
 

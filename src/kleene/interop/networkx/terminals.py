@@ -61,9 +61,9 @@ def steiner_tree(
         raise NotImplementedError("NetworkX raises KeyError: no path leads to some nodes")
     search = TwoSided(G, arcs)
     union = nx.Graph()
-    between = _between_cells(G, arcs, result)
+    between = _between_cells(arcs, result)
     for u, v, _ in nx.minimum_spanning_edges(between, weight="weight_d1", backend="networkx"):
-        found = search.path(G.ids[u], G.ids[v], latest=True)
+        found = search.path(u, v, latest=True)
         assert found is not None  # the nodes are connected
         for tail, head in pairwise(found[1]):
             union.add_edge(tail, head, weight=search.length(tail, head))
@@ -75,7 +75,7 @@ def steiner_tree(
     return subgraph_to_nx(G, *_marked(arcs, tree))
 
 
-def _between_cells(G: KleeneGraph, arcs: Arcs, result: SearchResult) -> Any:
+def _between_cells(arcs: Arcs, result: SearchResult) -> Any:
     """Return the graph of terminals, joined by the shortest way over an edge between their cells.
 
     Its edges come in NetworkX's order, since the order decides between trees of equal length.
@@ -93,7 +93,7 @@ def _between_cells(G: KleeneGraph, arcs: Arcs, result: SearchResult) -> Any:
     np.minimum.at(shortest, pair.ravel(), over)
     between = nx.Graph()
     for i in np.argsort(first).tolist():
-        u, v = G.nodes[us[first[i]]], G.nodes[vs[first[i]]]
+        u, v = us[first[i]].item(), vs[first[i]].item()
         between.add_edge(u, v, weight_d1=shortest[i].item())
     return between
 
