@@ -338,7 +338,7 @@ def is_declined(name: str, graph: Any) -> bool:
     if name == "closeness_vitality":
         return len(graph) == 1
     if name == "steiner_tree":
-        return multiple or not nx.is_connected(graph)
+        return multiple or not nx.is_connected(graph)  # some of these
     return False
 
 

@@ -232,8 +232,9 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         return "one pass over the graph takes NetworkX no longer than the conversion"
     n = len(graph)
     single = bound.get("source", bound.get("sources")) is not None or bound.get("u") is not None
+    single = single or name in ("steiner_tree", "voronoi_cells")
     if name in _FROM_ALL or name.startswith("all_pairs_"):
-        single = single and name == "closeness_centrality"
+        single = single and name == "closeness_centrality"  # not a path's ends
     elif "target" in bound:
         if single:
             return "a search for one pair visits part of the graph, the conversion all of it"

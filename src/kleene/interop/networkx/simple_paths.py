@@ -35,16 +35,18 @@ class TwoSided:
     G : KleeneGraph
     arcs : Arcs
         The arcs under a weight, which is no function.
+    weighted : bool
+        Whether to search by length, as NetworkX does where a weight is named, or by levels.
     """
 
-    def __init__(self, G: KleeneGraph, arcs: Arcs) -> None:
+    def __init__(self, G: KleeneGraph, arcs: Arcs, weighted: bool) -> None:
         refuse_negative(arcs)
         self._arcs = arcs
         incoming: tuple[Any, Any, Any] = (None, None, None)
         if arcs.directed:
             back = G.incoming(arcs)
-            incoming = (back.offsets, back.neighbors, back.weights)
-        self._rows = (arcs.offsets, arcs.neighbors, arcs.weights, *incoming)
+            incoming = (back.offsets, back.neighbors, _lengths(back, weighted))
+        self._rows = (arcs.offsets, arcs.neighbors, _lengths(arcs, weighted), *incoming)
 
     def path(self, source: int, target: int, latest: bool = False) -> Found | None:
         """Return a shortest path, or None; ``latest`` as ``nx.bidirectional_dijkstra`` does."""
@@ -76,6 +78,13 @@ class TwoSided:
         return value if real else int(value)
 
 
+def _lengths(arcs: Arcs, weighted: bool) -> Array | None:
+    """Return the weights, also where all of them are 1."""
+    if arcs.weights is None and weighted:
+        return np.ones(len(arcs.neighbors), dtype=np.int64)
+    return arcs.weights
+
+
 @with_fallback
 def shortest_simple_paths(
     G: KleeneGraph, source: Any, target: Any, weight: Weight | None = None
@@ -83,7 +92,7 @@ def shortest_simple_paths(
     for role, node in (("source", source), ("target", target)):
         if node not in G:
             raise nx.NodeNotFound(f"{role} node {node} not in graph")
-    search = TwoSided(G, G.arcs(weight, allow_hidden=True))
+    search = TwoSided(G, G.arcs(weight, allow_hidden=True), weight is not None)
     shortest = search.path(G.ids[source], G.ids[target])
     if shortest is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")

@@ -59,7 +59,7 @@ def steiner_tree(
     result = from_several(G, terminal_nodes, weight)
     if len(result.order) < len(G):
         raise NotImplementedError("NetworkX raises KeyError: no path leads to some nodes")
-    search = TwoSided(G, arcs)
+    search = TwoSided(G, arcs, weighted=True)
     union = nx.Graph()
     between = _between_cells(arcs, result)
     for u, v, _ in nx.minimum_spanning_edges(between, weight="weight_d1", backend="networkx"):
