@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kleene.interop.networkx.convert import subgraph_to_nx
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.search import SearchResult
-from kleene.interop.networkx.simple_paths import TwoSided
+from kleene.interop.networkx.two_sided import TwoSided
 from kleene.interop.networkx.weighted import from_several
 
 __all__ = ["steiner_tree", "voronoi_cells"]

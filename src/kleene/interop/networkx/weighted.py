@@ -23,6 +23,7 @@ from kleene.interop.networkx.result_dicts import (
     value_of,
 )
 from kleene.interop.networkx.search import SearchResult, refuse_negative, search, search_all
+from kleene.interop.networkx.two_sided import TwoSided
 
 __all__ = [
     "all_pairs_bellman_ford_path",
@@ -188,9 +189,16 @@ def bidirectional_dijkstra(
     if source == target:
         return 0, [source]
     arcs, end = G.arcs(weight, allow_hidden=True), G.ids[target]
+    missing = nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    if not arcs.directed:
+        both = TwoSided(G, arcs, weighted=True)
+        found = both.path(G.ids[source], end, latest=True)
+        if found is None:
+            raise missing
+        return both.total(*found), [G.nodes[v] for v in found[1]]
     result = dijkstra(arcs, [G.ids[source]], target=end)
     if not _reached(G, result, target):
-        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        raise missing
     return value_of(result, end), path_to(G, result, end)
 
 
