@@ -17,6 +17,7 @@ def measure_cases() -> Iterator[Case]:
     trips = (range(12), range(12, 24), [2.0] * 12)
     hubs = lambda: kl.generate.rmat(9, 8, seed=1, directed=False)  # noqa: E731
     ring = lambda: kl.generate.cycle(300)  # noqa: E731
+    streets = lambda: kl.generate.grid(12, 12, weights=(0.5, 1.5), seed=1)  # noqa: E731
     reach: dict[str, Any] = {"unreachable": "ignore", "threads": 3}
     calls: dict[str, tuple[Any, Callable[[Graph], Any]]] = {
         "loads": (small, lambda g: kl.loads(g, trips, threads=3).arcs),
@@ -39,6 +40,7 @@ def measure_cases() -> Iterator[Case]:
         "closeness": (small, lambda g: kl.closeness(g, threads=3).values),
         "closeness by hops": (hubs, lambda g: kl.closeness(g, threads=3).values),
         "eccentricity": (small, lambda g: kl.eccentricity(g, **reach).values),
+        "eccentricity of floats": (streets, lambda g: kl.eccentricity(g, **reach).values),
         "eccentricity by hops": (hubs, lambda g: kl.eccentricity(g, **reach).values),
         "eccentricity of a ring": (ring, lambda g: kl.eccentricity(g, **reach).values),
         "diameter": (small, lambda g: kl.diameter(g, **reach)),

@@ -180,6 +180,7 @@ void bind_prepared_sweeps(nb::module_& m);
 void bind_spmv(nb::module_& m);
 void bind_sssp(nb::module_& m);
 void bind_near(nb::module_& m);
+void bind_sssp_two_sided_search(nb::module_& m);
 void bind_stored_rows(nb::module_& m);
 void bind_text(nb::module_& m);
 

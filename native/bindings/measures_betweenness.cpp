@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "measures/betweenness.hpp"
+#include "measures/betweenness_in_order.hpp"
 #include "measures/shortest_path_arcs.hpp"
 
 namespace kleene::bindings {
@@ -148,6 +149,20 @@ nb::object sample_paths(const Offsets& offsets, const AnyArray& neighbors,
       });
 }
 
+// ---- in the order of NetworkX -------------------------------------------------------------------
+
+void edge_betweenness_in_order(const Offsets& offsets, const Array<std::int32_t>& neighbors,
+                               const Array<std::int64_t>& edges, const Array<std::uint8_t>& removed,
+                               const Array<std::int32_t>& sources, MutableArray<double> values) {
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  const measures::NumberedEdges graph{
+      {n, offsets.data(), neighbors.data()}, edges.data(), removed.data()};
+  PythonMonitor monitor(nb::none(), 0);
+  const GilRelease release;
+  measures::edge_betweenness_in_order(
+      graph, sources.data(), static_cast<std::int64_t>(sources.size()), values.data(), monitor);
+}
+
 }  // namespace
 
 void bind_measures_betweenness(nb::module_& m) {
@@ -156,6 +171,9 @@ void bind_measures_betweenness(nb::module_& m) {
         nb::arg("source_weights"), nb::arg("target_weights"), nb::arg("limit").none(),
         nb::arg("endpoints"), nb::arg("through"), nb::arg("along").none(), nb::arg("lanes"),
         nb::arg("threads"), nb::arg("level"), nb::arg("progress").none());
+  m.def("edge_betweenness_in_order", &edge_betweenness_in_order, nb::arg("offsets"),
+        nb::arg("neighbors"), nb::arg("edges"), nb::arg("removed"), nb::arg("sources"),
+        nb::arg("values"));
   m.def("fold_trees", &fold, nb::arg("offsets"), nb::arg("neighbors"), nb::arg("endpoints"),
         nb::arg("through"), nb::arg("along").none());
   m.def("weighted_brandes", &weighted_brandes, nb::arg("offsets"), nb::arg("neighbors"),

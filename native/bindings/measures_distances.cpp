@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "measures/distance_sums.hpp"
 #include "measures/eccentricity_bounds.hpp"
+#include "measures/eccentricity_targets.hpp"
 
 namespace kleene::bindings {
 namespace {
@@ -132,8 +133,7 @@ measures::Goal parse_goal(std::string_view name) {
   if (name == "diameter") return Goal::kDiameter;
   if (name == "radius") return Goal::kRadius;
   if (name == "periphery") return Goal::kPeriphery;
-  if (name == "center") return Goal::kCenter;
-  return Goal::kAll;
+  return Goal::kCenter;
 }
 
 // Fills the bounds; returns the largest and the smallest eccentricity known, the number of
@@ -154,17 +154,19 @@ nb::object bound(const measures::Lengths<Id, Value>& graph, std::string_view goa
   return nb::make_tuple(found.largest, found.smallest, found.searches, found.undecided);
 }
 
-// Without incoming arcs, every arc has its reverse arc. Without a component, there is one.
-nb::object bound_eccentricities(
-    std::string_view goal, const Offsets& offsets, const AnyArray& neighbors,
-    const OptionalArray& lengths, const std::optional<Offsets>& incoming_offsets,
-    const OptionalArray& incoming_neighbors, const OptionalArray& incoming_lengths, double longest,
-    const OptionalArray& component, const std::optional<Array<std::int64_t>>& sizes,
-    const AnyOutput& lower, const AnyOutput& upper, const AnyOutput& known, int threads) {
+// Calls use() with the graph. Without incoming arcs, every arc has its reverse arc. Without a
+// component, there is one.
+template <class Use>
+nb::object with_lengths(const Offsets& offsets, const AnyArray& neighbors,
+                        const OptionalArray& lengths,
+                        const std::optional<Offsets>& incoming_offsets,
+                        const OptionalArray& incoming_neighbors,
+                        const OptionalArray& incoming_lengths, double longest,
+                        const OptionalArray& component,
+                        const std::optional<Array<std::int64_t>>& sizes, Use&& use) {
   require_arcs(offsets, neighbors, lengths);
   if (incoming_offsets) require_arcs(*incoming_offsets, incoming_neighbors, incoming_lengths);
   const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
-  PythonMonitor monitor(nb::none(), 0);
   return with_id_type(neighbors, [&]<class Id>(Type<Id>) {
     const auto of_type = [&]<class Value>(Type<Value>) {
       measures::Lengths<Id, Value> graph;
@@ -181,7 +183,7 @@ nb::object bound_eccentricities(
         graph.sizes = sizes->data();
         graph.components = static_cast<std::int64_t>(sizes->size());
       }
-      return bound(graph, goal, lower, upper, known, threads, monitor);
+      return use(graph);
     };
     if (!lengths) return of_type(Type<Id>{});
     if constexpr (sizeof(Id) == 4) {
@@ -190,6 +192,48 @@ nb::object bound_eccentricities(
       return with_type<std::int64_t, double>(lengths->dtype(), of_type);
     }
   });
+}
+
+nb::object bound_eccentricities(
+    std::string_view goal, const Offsets& offsets, const AnyArray& neighbors,
+    const OptionalArray& lengths, const std::optional<Offsets>& incoming_offsets,
+    const OptionalArray& incoming_neighbors, const OptionalArray& incoming_lengths, double longest,
+    const OptionalArray& component, const std::optional<Array<std::int64_t>>& sizes,
+    const AnyOutput& lower, const AnyOutput& upper, const AnyOutput& known, int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  return with_lengths(offsets, neighbors, lengths, incoming_offsets, incoming_neighbors,
+                      incoming_lengths, longest, component, sizes, [&](const auto& graph) {
+                        return bound(graph, goal, lower, upper, known, threads, monitor);
+                      });
+}
+
+template <class Id, class Value>
+nb::object aim(const measures::Lengths<Id, Value>& graph, bool closed, const AnyOutput& values,
+               const AnyOutput& known, int threads) {
+  PythonMonitor monitor(nb::none(), 0);
+  auto* const found = data_of<measures::BoundOf<Value>>(values);
+  auto* const which = data_of<std::uint8_t>(known);
+  std::int64_t searches = 0;
+  {
+    const GilRelease release;
+    searches = measures::target_eccentricities(graph, closed, found, which, threads, monitor);
+  }
+  return nb::int_(searches);
+}
+
+// Fills the values where it sets `known`; returns the number of searches.
+nb::object target_eccentricities(bool closed, const Offsets& offsets, const AnyArray& neighbors,
+                                 const OptionalArray& lengths,
+                                 const std::optional<Offsets>& incoming_offsets,
+                                 const OptionalArray& incoming_neighbors,
+                                 const OptionalArray& incoming_lengths, double longest,
+                                 const OptionalArray& component,
+                                 const std::optional<Array<std::int64_t>>& sizes,
+                                 const AnyOutput& values, const AnyOutput& known, int threads) {
+  return with_lengths(offsets, neighbors, lengths, incoming_offsets, incoming_neighbors,
+                      incoming_lengths, longest, component, sizes, [&](const auto& graph) {
+                        return aim(graph, closed, values, known, threads);
+                      });
 }
 
 }  // namespace
@@ -212,6 +256,11 @@ void bind_measures_distances(nb::module_& m) {
         nb::arg("incoming_neighbors").none(), nb::arg("incoming_lengths").none(),
         nb::arg("longest"), nb::arg("component").none(), nb::arg("sizes").none(), nb::arg("lower"),
         nb::arg("upper"), nb::arg("known"), nb::arg("threads"));
+  m.def("target_eccentricities", &target_eccentricities, nb::arg("closed"), nb::arg("offsets"),
+        nb::arg("neighbors"), nb::arg("lengths").none(), nb::arg("incoming_offsets").none(),
+        nb::arg("incoming_neighbors").none(), nb::arg("incoming_lengths").none(),
+        nb::arg("longest"), nb::arg("component").none(), nb::arg("sizes").none(), nb::arg("values"),
+        nb::arg("known"), nb::arg("threads"));
 }
 
 }  // namespace kleene::bindings

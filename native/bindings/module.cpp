@@ -107,6 +107,7 @@ NB_MODULE(_native, m) {
   bind_spmv(m);
   bind_sssp(m);
   bind_near(m);
+  bind_sssp_two_sided_search(m);
   bind_stored_rows(m);
   bind_text(m);
 }

@@ -51,6 +51,7 @@ _FUNCTIONS = {
     "bidirectional_shortest_path": f"The search is not bidirectional. {_ANY_TIE}",
     "center": f"{_REDUCED} `e` is not supported.",
     "closeness_centrality": _REDUCED,
+    "closeness_vitality": _REDUCED,
     "connected_components": _CORES,
     "descendants_at_distance": "",
     "diameter": f"{_REDUCED} `e` is not supported.",
@@ -69,6 +70,8 @@ _FUNCTIONS = {
     "refused.",
     "floyd_warshall_predecessor_and_distance": f"{_ANY_TIE} Negative cycles are refused.",
     "generic_bfs_edges": "`neighbors` is not supported.",
+    "girvan_newman": "On one core, since sums decide ties in NetworkX's order; "
+    "`most_valuable_edge` is not supported.",
     "global_efficiency": _REDUCED,
     "goldberg_radzik": f"{_SIGN} {_ANY_TIE}",
     "gutman_index": _REDUCED,
@@ -96,6 +99,8 @@ _FUNCTIONS = {
     "schultz_index": _REDUCED,
     "shortest_path": f"{_NEGATIVE} {_ANY_TIE}",
     "shortest_path_length": _NEGATIVE,
+    "shortest_simple_paths": f"On one core. {_TIES} Negative weights and weight functions are "
+    "refused.",
     "single_source_all_shortest_paths": "",
     "single_source_bellman_ford": f"{_SIGN} {_ANY_TIE}",
     "single_source_bellman_ford_path": f"{_SIGN} {_ANY_TIE}",
@@ -107,9 +112,12 @@ _FUNCTIONS = {
     "single_source_shortest_path_length": "",
     "single_target_shortest_path": _ANY_TIE,
     "single_target_shortest_path_length": "",
+    "steiner_tree": f"By Mehlhorn's method. {_TIES} Multigraphs are refused. The result is a "
+    "NetworkX graph, and no view.",
     "strongly_connected_components": "In NetworkX's order, on one core.",
     "transitive_closure": "Reachability is computed on all cores; the result is a NetworkX graph.",
     "transitive_closure_dag": "`topo_order` is not supported. The result is a NetworkX graph.",
+    "voronoi_cells": f"{_TIES} {_NEGATIVE}",
     "weakly_connected_components": _CORES,
     "wiener_index": _REDUCED,
 }

@@ -237,6 +237,21 @@ def bound_eccentricities(
     known: NDArray[np.uint8],
     threads: int,
 ) -> tuple[float, float, int, int]: ...
+def target_eccentricities(
+    closed: bool,
+    offsets: NDArray[np.int64],
+    neighbors: _Array,
+    lengths: _Array | None,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: _Array | None,
+    incoming_lengths: _Array | None,
+    longest: float,
+    component: _Array | None,
+    sizes: NDArray[np.int64] | None,
+    values: _Array,
+    known: NDArray[np.uint8],
+    threads: int,
+) -> int: ...
 def part_bfs_push(
     offsets: NDArray[np.int64], slots: _Array, frontier: _Array, visited: NDArray[np.uint8]
 ) -> tuple[_Array, _Array]: ...
@@ -829,6 +844,37 @@ def weighted_brandes(
     progress: _Progress,
     level: int = -1,
 ) -> tuple[int, int] | None: ...
+def two_sided_path(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    lengths: _Array | None,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: NDArray[np.int32] | None,
+    incoming_lengths: _Array | None,
+    source: int,
+    target: int,
+    latest: bool,
+) -> tuple[float, list[int]] | None: ...
+def spur_paths(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    lengths: _Array | None,
+    incoming_offsets: NDArray[np.int64] | None,
+    incoming_neighbors: NDArray[np.int32] | None,
+    incoming_lengths: _Array | None,
+    path: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    heads: NDArray[np.int32],
+    ends: NDArray[np.int64],
+) -> list[tuple[float, list[int]] | None]: ...
+def edge_betweenness_in_order(
+    offsets: NDArray[np.int64],
+    neighbors: NDArray[np.int32],
+    edges: NDArray[np.int64],
+    removed: NDArray[np.uint8],
+    sources: NDArray[np.int32],
+    values: NDArray[np.float64],
+) -> None: ...
 def settle_order(
     offsets: NDArray[np.int64],
     neighbors: NDArray[np.int32],

@@ -112,6 +112,7 @@ CALLS: dict[str, list[Arguments]] = {
         distance,
         lambda s, t, w: {"u": s, "wf_improved": False},
     ],
+    "closeness_vitality": [nothing, weight, lambda s, t, w: {"node": s, "wiener_index": 7}],
     "connected_components": [nothing],
     "descendants_at_distance": [lambda s, t, w: {"source": s, "distance": 1}],
     "diameter": [nothing, weight, lambda s, t, w: {"usebounds": True}],
@@ -149,6 +150,7 @@ CALLS: dict[str, list[Arguments]] = {
     "floyd_warshall_numpy": [nothing, weight],
     "floyd_warshall_predecessor_and_distance": [weight],
     "generic_bfs_edges": [source],
+    "girvan_newman": [nothing],
     "global_efficiency": [nothing],
     "goldberg_radzik": [both(source, weight)],
     "gutman_index": [nothing, weight],
@@ -208,6 +210,7 @@ CALLS: dict[str, list[Arguments]] = {
         lambda s, t, w: {"target": t, "weight": w, "method": "bellman-ford"},
         weight,
     ],
+    "shortest_simple_paths": [pair, both(pair, weight)],
     "single_source_all_shortest_paths": [source, both(source, weight)],
     "single_source_bellman_ford": [both(source, weight), both(pair, weight)],
     "single_source_bellman_ford_path": [both(source, weight)],
@@ -219,6 +222,10 @@ CALLS: dict[str, list[Arguments]] = {
     "single_source_shortest_path_length": [source, both(source, cutoff(2))],
     "single_target_shortest_path": [lambda s, t, w: {"target": t}],
     "single_target_shortest_path_length": [lambda s, t, w: {"target": t}],
+    "steiner_tree": [
+        lambda s, t, w: {"terminal_nodes": [s, t], "weight": w},
+        lambda s, t, w: {"terminal_nodes": {s}, "weight": w},
+    ],
     "strongly_connected_components": [nothing],
     "transitive_closure": [
         nothing,
@@ -226,6 +233,10 @@ CALLS: dict[str, list[Arguments]] = {
         lambda s, t, w: {"reflexive": None},
     ],
     "transitive_closure_dag": [nothing],
+    "voronoi_cells": [
+        lambda s, t, w: {"center_nodes": {s, t}, "weight": w},
+        lambda s, t, w: {"center_nodes": [t, s, t], "weight": w},
+    ],
     "weakly_connected_components": [nothing],
     "wiener_index": [nothing, weight],
 }
@@ -290,8 +301,10 @@ ORDERED = {
     "bfs_predecessors",
     "bfs_successors",
     "bfs_labeled_edges",
+    "closeness_vitality",
     "eccentricity",
     "predecessor",
+    "voronoi_cells",
 }
 
 
@@ -313,7 +326,20 @@ EXPORTED = {"newman_betweenness_centrality": "load_centrality"}
 
 def function(name: str) -> Any:
     """Return a function of NetworkX, as users call it."""
-    return getattr(nx, EXPORTED.get(name, name), None) or getattr(nx.algorithms, name)
+    modules = (nx, nx.algorithms, nx.community, nx.approximation)
+    return next(f for m in modules if (f := getattr(m, EXPORTED.get(name, name), None)))
+
+
+def is_declined(name: str, graph: Any) -> bool:
+    """Return whether a function declines graphs of some kinds, this one among them."""
+    multiple = graph.is_multigraph()
+    if name == "girvan_newman":
+        return multiple or (graph.is_directed() and graph.number_of_edges() == 0)
+    if name == "closeness_vitality":
+        return len(graph) == 1
+    if name == "steiner_tree":
+        return multiple or not nx.is_connected(graph)  # some of these
+    return False
 
 
 def least_weight(graph: Any, u: Any, v: Any, weight: Any) -> Any:

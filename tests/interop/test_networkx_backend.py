@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -108,7 +109,7 @@ ERRORS = (nx.NetworkXException, ValueError, ZeroDivisionError, KeyError, Attribu
 def outcome(name: str, graph: Any, arguments: dict[str, Any], where: str) -> Any:
     try:
         answer = calls.function(name)(graph, **arguments, backend=where)
-        return list(answer) if isinstance(answer, Iterator) else answer
+        return list(islice(answer, 60)) if isinstance(answer, Iterator) else answer
     except ERRORS as error:
         return error
 
@@ -132,7 +133,8 @@ def test_results_equal_those_of_networkx(name: str) -> None:
         try:
             ours = outcome(name, graph, arguments, "kleene")
         except NotImplementedError:
-            assert min(weights) < (1e-9 if name in calls.POSITIVE else 0)
+            least = 1e-9 if name in calls.POSITIVE else 0
+            assert calls.is_declined(name, graph) or min(weights) < least
             assume(False)
         if name in calls.FLOATS and len({type(w) for w in weights}) > 1:
             ours, theirs = calls.in_floats(ours), calls.in_floats(theirs)
@@ -162,6 +164,8 @@ COMPARES_NAN = {
     "efficiency",
     "shortest_path",
     "shortest_path_length",
+    "shortest_simple_paths",
+    "steiner_tree",
     "astar_path",
     "astar_path_length",
     "betweenness_centrality",

@@ -28,6 +28,11 @@ MODULES = [
     "algorithms.centrality.tests.test_closeness_centrality",
     "algorithms.centrality.tests.test_harmonic_centrality",
     "algorithms.centrality.tests.test_load_centrality",
+    "algorithms.tests.test_simple_paths",
+    "algorithms.tests.test_vitality",
+    "algorithms.tests.test_voronoi",
+    "algorithms.approximation.tests.test_steinertree",
+    "algorithms.community.tests.test_centrality",
     "generators.tests.test_ego",
 ]
 #: NetworkX's tests of it pass neighbors=, which is not supported.

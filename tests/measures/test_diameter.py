@@ -280,4 +280,9 @@ def test_64_bit_ids() -> None:
             np.zeros(g.n, np.uint8), 1,
         )  # fmt: skip
         assert largest == kl.diameter(g, hops=lengths is None)
+        _native.target_eccentricities(
+            True, g.offsets, wide, lengths, None, None, None, 9.0, None, None, lower,
+            np.zeros(g.n, np.uint8), 1,
+        )  # fmt: skip
+        assert lower.max() == largest
         assert math.isfinite(largest)

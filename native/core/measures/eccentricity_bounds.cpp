@@ -261,10 +261,8 @@ class Bounding {
         return side.lower[w] < found_.smallest;
       case Goal::kPeriphery:
         return side.upper[w] >= found_.largest;
-      case Goal::kCenter:
-        return side.lower[w] <= found_.smallest;
       default:
-        return true;
+        return side.lower[w] <= found_.smallest;
     }
   }
 

@@ -48,7 +48,7 @@ struct Lengths {
   std::int64_t components = 1;
 };
 
-enum class Goal { kAll, kDiameter, kRadius, kPeriphery, kCenter };
+enum class Goal { kDiameter, kRadius, kPeriphery, kCenter };
 
 // Bounds are int64 for integers and hops, double for floats.
 template <class Value>

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,10 @@ from kleene.engine.value import timed
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
 from kleene.measures.eccentricity import Eccentricity
-from kleene.measures.eccentricity_bounds import Goal, Known, by_bounds, by_searches
+from kleene.measures.eccentricity_bounds import Goal, Known, by_bounds, by_targets
 from kleene.planning.ask import ARC_BY_ARC
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes
-from kleene.results.components import Components
 from kleene.system.formatting import counted
 
 if TYPE_CHECKING:
@@ -49,10 +48,10 @@ def eccentricity(
 ) -> Eccentricity:
     """Return the eccentricity of each vertex: the distance to the vertex farthest from it.
 
-    Of hops and integers, bounds by the triangle inequality decide most vertices after few searches;
-    the others are searched from hundreds at a time. Floats are searched from all vertices: rounding
-    leaves every bound open. The numbers are those of searches from all vertices, to the last bit;
-    floats are added up in float64.
+    Few searches decide most vertices: few vertices are the farthest from any other, and bounds by
+    the triangle inequality rule out the rest. The others are searched from hundreds at a time; the
+    plan says how many. The numbers are those of searches from all vertices, to the last bit; floats
+    are added up in float64.
 
     Parameters
     ----------
@@ -65,8 +64,8 @@ def eccentricity(
         Whether paths lead to the vertex instead of from it.
     unreachable : {"error", "ignore"}
         What becomes of a graph in which some vertices do not reach all others: an error, or each
-        vertex is measured by those that it reaches. Of a directed graph of that kind, all vertices
-        are searched from.
+        vertex is measured by those that it reaches. In a directed graph of that kind, vertices of
+        small components may be searched from, each.
     threads : int, optional
         How many threads may be used; all cores unless given.
     progress : bool or function, optional
@@ -119,8 +118,8 @@ def diameter(
         graph without weights counts arcs anyway.
     unreachable : {"error", "ignore"}
         What becomes of a graph in which some vertices do not reach all others: an error, or the
-        largest distance of those pairs that a path joins. Of a directed graph of that kind, all
-        vertices are searched from.
+        largest distance of those pairs that a path joins. In a directed graph of that kind,
+        vertices of small components may be searched from, each.
     threads : int, optional
         How many threads may be used; all cores unless given.
     progress : bool or function, optional
@@ -285,6 +284,11 @@ def periphery(
 Unreachable = Literal["error", "ignore"]
 
 
+class _Parts(NamedTuple):
+    arrays: tuple[Array, Array]  # the component of each vertex, and their sizes
+    closed: bool  # whether no arc leads from one to another
+
+
 class EccentricityQuestion:
     """A graph whose eccentricities are asked about, with checked arguments."""
 
@@ -320,10 +324,8 @@ class EccentricityQuestion:
 
     def eccentricity(self) -> Eccentricity:
         """Return the eccentricity of each vertex."""
-        found, stats = timed(lambda _: self._find("all"))
-        decide = counted(found.searches, "search decides", "searches decide")
-        note = f"bounds: {decide} {counted(self.graph.n, 'vertex', 'vertices')}"
-        plan = with_notes(self.plan, note)
+        found, stats = timed(lambda _: self._find_all(self._components()))
+        plan = with_notes(self.plan, _said(found, self.graph.n))
         return Eccentricity(
             self.graph, found, self.hops, self._call.reverse, self._dtype, plan, stats
         )
@@ -350,22 +352,32 @@ class EccentricityQuestion:
     def _find(self, goal: Goal) -> Known:
         """Return the eccentricities that the goal needs."""
         parts = self._components()
-        exact = goal == "all" and self._dtype.kind == "f"  # bounds on floats decide no vertex
-        if parts is None or exact or not self.graph.n:
-            return by_searches(self.graph, self._farthest)
-        graph = self.graph.transpose() if self._call.reverse else self.graph
+        if not self.graph.n or not parts.closed:
+            return self._find_all(parts)
         return by_bounds(
-            graph, goal, self.hops, self._dtype, (parts.component, parts.sizes), self._farthest,
+            self._searched(), goal, self.hops, self._dtype, parts.arrays, self._farthest,
             self.plan.threads,
         )  # fmt: skip
 
-    def _components(self) -> Components | None:
-        """Return the components, or None unless all vertices of each reach one another."""
+    def _find_all(self, parts: _Parts) -> Known:
+        """Return all eccentricities."""
+        return by_targets(
+            self._searched(), self.hops, self._dtype, parts.arrays, parts.closed, self._farthest,
+            self.plan.threads,
+        )  # fmt: skip
+
+    def _searched(self) -> Graph:
+        """Return the graph in which paths lead from a vertex to the farthest one."""
+        return self.graph.transpose() if self._call.reverse else self.graph
+
+    def _components(self) -> _Parts:
+        """Return the parts of the graph whose vertices reach one another."""
         threads = self._call.ask.where.threads
         kind: Literal["weak", "strong"] = "strong" if self.graph.directed else "weak"
         parts = components(self.graph, kind, threads=threads)
+        arrays = parts.component, parts.sizes
         if parts.count <= 1:
-            return parts
+            return _Parts(arrays, True)
         if self._unreachable == "error":
             connected, part = "connected", Code("g.subgraph(kl.components(g).largest)")
             if kind == "strong":
@@ -380,9 +392,8 @@ class EccentricityQuestion:
                 ],
                 lead=". ",
             )
-        if kind == "strong" and parts.count != components(self.graph, threads=threads).count:
-            return None
-        return parts
+        closed = kind == "weak" or parts.count == components(self.graph, threads=threads).count
+        return _Parts(arrays, closed)
 
     def _farthest(self, sources: Array) -> Array:
         """Return the distance from each of many vertices to the farthest that it reaches."""
@@ -393,3 +404,12 @@ class EccentricityQuestion:
         work = DistanceWork.of(call)
         farthest, _ = timed(work.farthest, call.progress, "eccentricities")
         return farthest.astype(np.int64 if self._dtype.kind == "i" else np.float64, copy=False)
+
+
+def _said(found: Known, n: int) -> str:
+    """Say how many vertices were decided by few searches, and how many were searched from."""
+    few = counted(found.searches - found.alone, "search decides", "searches decide")
+    if found.alone == n:
+        return "bounds: none, " + counted(n, "vertex is", "vertices are") + " searched from"
+    note = f"bounds: {few} {counted(n - found.alone, 'vertex', 'vertices')}"
+    return note + (f", the other {found.alone:,} are searched from" if found.alone else "")

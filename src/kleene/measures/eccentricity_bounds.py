@@ -1,8 +1,9 @@
-"""Eccentricities as far as a question needs them: by bounds, then by searches from many at once.
+"""Eccentricities as far as a question needs them: by few searches, then from many vertices at once.
 
-The native core narrows bounds by single searches (``native/core/measures/eccentricity_bounds.hpp``)
-until the question is decided, or until these decide too little. What is open then is searched from
-in large batches, the most promising vertices first.
+The native core decides by single searches: all eccentricities by targets, which few vertices are
+farthest from (``native/core/measures/eccentricity_targets.hpp``), diameter, radius, center and
+periphery by bounds (``eccentricity_bounds.hpp``), until these decide too little. What is open then
+is searched from in large batches.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.graph import Graph
 
-__all__ = ["Farthest", "Goal", "Known", "bound_dtype", "by_bounds", "by_searches"]
+__all__ = ["Farthest", "Goal", "Known", "bound_dtype", "by_bounds", "by_targets"]
 
 Array = NDArray[Any]
-Goal = Literal["all", "diameter", "radius", "periphery", "center"]
+Goal = Literal["diameter", "radius", "periphery", "center"]
 Farthest = Callable[[Array], Array]  # from some vertices, the distances to the farthest in reach
 
 #: Vertices that are searched from together, of those that bounds have left.
@@ -37,6 +38,7 @@ class Known:
     largest: Any  # eccentricity that was found; of none, -1
     smallest: Any
     searches: int
+    alone: int = 0  # vertices that were decided by no search but their own
 
 
 def bound_dtype(graph: Graph, hops: bool, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -63,8 +65,8 @@ def by_bounds(
     ----------
     graph : Graph
     goal : str
-        What must be known afterwards: all eccentricities; the largest one, or the smallest; or all
-        that are equal to these.
+        What must be known afterwards: the largest eccentricity, or the smallest, or all that are
+        equal to these.
     hops : bool
         Whether arcs are counted instead of adding weights.
     dtype : dtype
@@ -76,9 +78,55 @@ def by_bounds(
     threads : int
     """
     dtype = bound_dtype(graph, hops, dtype)
-    bounds = np.int64 if dtype.kind == "i" else np.float64
-    lower, upper = np.zeros(graph.n, bounds), np.zeros(graph.n, bounds)
+    lower, upper = np.zeros(graph.n, _wide(dtype)), np.zeros(graph.n, _wide(dtype))
     known = np.zeros(graph.n, np.uint8)
+    largest, smallest, searches, undecided = _native.bound_eccentricities(
+        goal, *_lengths(graph, hops, dtype, components), lower, upper, known, threads
+    )
+    found = Known(lower, upper, known.view(np.bool_), largest, smallest, searches)
+    while undecided and len(left := np.flatnonzero(_matters(found, goal))):
+        found = _search_more(found, goal, left, farthest)
+    return found
+
+
+def by_targets(
+    graph: Graph,
+    hops: bool,
+    dtype: np.dtype[Any],
+    components: tuple[Array, Array],
+    closed: bool,
+    farthest: Farthest,
+    threads: int,
+) -> Known:
+    """Return all eccentricities; the arguments are those of :func:`by_bounds`.
+
+    ``components`` are strong ones, ``closed`` if no arc leads from one to another.
+    """
+    dtype = bound_dtype(graph, hops, dtype)
+    values, known = np.zeros(graph.n, _wide(dtype)), np.zeros(graph.n, np.uint8)
+    searches = _native.target_eccentricities(
+        closed, *_lengths(graph, hops, dtype, components), values, known, threads
+    )
+    left = np.flatnonzero(known == 0)
+    if len(left):
+        values[left] = farthest(left)
+    return _all_known(values, searches + len(left), len(left))
+
+
+def _all_known(values: Array, searches: int, alone: int) -> Known:
+    largest, smallest = (values.max().item(), values.min().item()) if len(values) else (-1, -1)
+    known = np.ones(len(values), np.bool_)
+    return Known(values, values, known, largest, smallest, searches, alone)
+
+
+def _wide(dtype: np.dtype[Any]) -> type[np.generic]:
+    return np.int64 if dtype.kind == "i" else np.float64
+
+
+def _lengths(
+    graph: Graph, hops: bool, dtype: np.dtype[Any], components: tuple[Array, Array]
+) -> tuple[Any, ...]:
+    """Return a graph as the native core takes it: arcs, incoming arcs, components."""
     weights = None if hops else graph.weights
     lengths = None if weights is None else weights.astype(dtype, copy=False)
     incoming: tuple[Any, Any, Any] = (None, None, None)
@@ -88,23 +136,9 @@ def by_bounds(
             None if hops or back.weights is None else back.weights.astype(dtype, copy=False)
         )
         incoming = (back.offsets, back.neighbors, lengths_in)
-    parts: tuple[Any, Any] = (None, None) if len(components[1]) == 1 else components
     longest = 1.0 if hops else float(graph.stats.max_weight)
-    largest, smallest, searches, undecided = _native.bound_eccentricities(
-        goal, graph.offsets, graph.neighbors, lengths, *incoming, longest, *parts,
-        lower, upper, known, threads,
-    )  # fmt: skip
-    found = Known(lower, upper, known.view(np.bool_), largest, smallest, searches)
-    while undecided and len(left := np.flatnonzero(_matters(found, goal))):
-        found = _search_more(found, goal, left, farthest)
-    return found
-
-
-def by_searches(graph: Graph, farthest: Farthest) -> Known:
-    """Return all eccentricities, by searches from all vertices."""
-    values = farthest(np.arange(graph.n, dtype=graph.id_dtype))
-    largest, smallest = (values.max().item(), values.min().item()) if graph.n else (-1, -1)
-    return Known(values, values, np.ones(graph.n, np.bool_), largest, smallest, graph.n)
+    parts: tuple[Any, Any] = (None, None) if len(components[1]) == 1 else components
+    return (graph.offsets, graph.neighbors, lengths, *incoming, longest, *parts)
 
 
 def _search_more(found: Known, goal: Goal, left: Array, farthest: Farthest) -> Known:

@@ -6,6 +6,7 @@ NetworkX finds this module through its entry point ``networkx.backends``. Every 
 """
 
 from kleene.interop.networkx.betweenness import *  # noqa: F403
+from kleene.interop.networkx.communities import *  # noqa: F403
 from kleene.interop.networkx.components import *  # noqa: F403
 from kleene.interop.networkx.convert import convert_from_nx, convert_to_nx
 from kleene.interop.networkx.dense import *  # noqa: F403
@@ -14,6 +15,8 @@ from kleene.interop.networkx.dispatch import can_run, on_start_tests, should_run
 from kleene.interop.networkx.generic import *  # noqa: F403
 from kleene.interop.networkx.graph import KleeneGraph
 from kleene.interop.networkx.measures import *  # noqa: F403
+from kleene.interop.networkx.simple_paths import *  # noqa: F403
+from kleene.interop.networkx.terminals import *  # noqa: F403
 from kleene.interop.networkx.unweighted import *  # noqa: F403
 from kleene.interop.networkx.weighted import *  # noqa: F403
 

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.interop.networkx.graph import KleeneGraph
+from kleene.interop.networkx.graph import Arcs, KleeneGraph
 from kleene.interop.networkx.weights import MISSING
 
 __all__ = ["convert_from_nx", "convert_to_nx", "subgraph_to_nx", "with_fallback"]
@@ -39,7 +39,8 @@ def convert_from_nx(
     preserve_edge_attrs, preserve_node_attrs, preserve_graph_attrs : bool
         Whether to keep all attributes, where none are named.
     name, graph_name : str, optional
-        The function and the parameter that NetworkX converts for.
+        The function and the parameter that NetworkX converts for. The order of predecessors is
+        kept for a function that needs it, and where none is named.
 
     Raises
     ------
@@ -55,13 +56,14 @@ def convert_from_nx(
     """
     nodes = list(graph)
     rows = list(map(graph._adj.__getitem__, nodes))
-    offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)), out=offsets[1:])
-    targets: Any = chain.from_iterable(rows)
+    ids = None
     if nodes != list(range(len(nodes))):
         ids = dict(zip(nodes, range(len(nodes)), strict=True))
-        targets = map(ids.__getitem__, targets)
-    neighbors = np.fromiter(targets, dtype=np.int32, count=int(offsets[-1]))
+    offsets, neighbors = _positions(rows, ids)
+    predecessors = None
+    if graph.is_directed() and name in (None, "shortest_simple_paths"):
+        back = map(graph._pred.__getitem__, nodes)
+        predecessors = Arcs(*_positions(list(back), ids))
     multigraph = graph.is_multigraph()
     data: list[Any] | None = None
     columns: dict[Any, list[Any]] = {}
@@ -92,10 +94,23 @@ def convert_from_nx(
         columns=columns,
         node_data=node_data,
         graph=dict(graph.graph) if preserve_graph_attrs else None,
+        predecessors=predecessors,
     )
     for attribute, default in (edge_attrs or {}).items():
         result.arcs(attribute, default, allow_hidden=True)  # raises if weights have no array form
     return result
+
+
+def _positions(
+    rows: list[Any], ids: dict[Any, int] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return rows of nodes as arrays; without ``ids``, nodes are their positions."""
+    offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)), out=offsets[1:])
+    targets: Any = chain.from_iterable(rows)
+    if ids is not None:
+        targets = map(ids.__getitem__, targets)
+    return offsets, np.fromiter(targets, dtype=np.int32, count=int(offsets[-1]))
 
 
 def _column(rows: list[Any], attribute: Any) -> list[Any]:
@@ -130,8 +145,13 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     return subgraph_to_nx(obj, np.ones(len(obj), dtype=bool))
 
 
-def subgraph_to_nx(graph: KleeneGraph, kept: NDArray[np.bool_]) -> Any:
-    """Return the nodes that are kept, and the edges among them, as a NetworkX graph."""
+def subgraph_to_nx(
+    graph: KleeneGraph, kept: NDArray[np.bool_], arcs_kept: NDArray[np.bool_] | None = None
+) -> Any:
+    """Return the nodes that are kept, and the edges among them, as a NetworkX graph.
+
+    ``arcs_kept`` says which of these edges, in both directions if edges have none.
+    """
     directed = graph.is_directed()
     if graph.is_multigraph():
         result = nx.MultiDiGraph() if directed else nx.MultiGraph()
@@ -145,6 +165,8 @@ def subgraph_to_nx(graph: KleeneGraph, kept: NDArray[np.bool_]) -> Any:
             result._node[graph.nodes[v]].update(graph.node_data[v])
     links = graph.unweighted_arcs
     inside = kept[links.tails] & kept[links.neighbors]
+    if arcs_kept is not None:
+        inside &= arcs_kept
     if not directed:
         inside &= links.tails <= links.neighbors
     arcs = np.flatnonzero(inside)

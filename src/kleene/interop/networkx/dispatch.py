@@ -46,6 +46,7 @@ _REFUSED = {
     "sp": "sp= gives the distances, so there is nothing to compute",
     "attr": "attr= would store results in the graph",
     "sort_neighbors": "sort_neighbors= is not supported: a function decides the search order",
+    "most_valuable_edge": "most_valuable_edge= is not supported: a function decides",
     "neighbors": "neighbors= is not supported: a function decides the neighbors",
     "topo_order": "topo_order= is not supported",
 }
@@ -65,6 +66,7 @@ _FROM_ALL = {
     "betweenness_centrality_subset",
     "center",
     "closeness_centrality",
+    "closeness_vitality",
     "diameter",
     "eccentricity",
     "edge_betweenness_centrality",
@@ -73,6 +75,7 @@ _FROM_ALL = {
     "floyd_warshall",
     "floyd_warshall_numpy",
     "floyd_warshall_predecessor_and_distance",
+    "girvan_newman",
     "global_efficiency",
     "gutman_index",
     "harmonic_centrality",
@@ -85,6 +88,7 @@ _FROM_ALL = {
     "periphery",
     "radius",
     "schultz_index",
+    "shortest_simple_paths",
     "transitive_closure",
     "transitive_closure_dag",
     "wiener_index",
@@ -134,6 +138,9 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     if name == "descendants_at_distance":
         return _is_number(bound["distance"]) or "distance= must be a number"
     weight = _weight(name, bound)
+    reason = _odd_call(name, bound, weight)
+    if reason is not None:
+        return reason
     if VERSION >= (3, 7) and name in CHANGED_IF_WEIGHTED and weight is not None:
         return "NetworkX 3.7 changed this function for weighted graphs"
     if bound.get("usebounds") and weight is not None:
@@ -150,6 +157,37 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     return (
         is_exact_type(result) or f"weights of type {type(result).__name__} have no exact array form"
     )
+
+
+def _odd_call(name: str, bound: dict[str, Any], weight: Any) -> str | None:
+    """Return why a call of one function is not supported, or None if it is."""
+    graph = bound["G"]
+    several = bound.get("center_nodes", bound.get("terminal_nodes", ()))
+    if not isinstance(several, (list, tuple, set, frozenset)):
+        return "nodes must be in a list, tuple or set: NetworkX reads them more than once"
+    if name == "girvan_newman":
+        if graph.is_multigraph():
+            return "NetworkX shares betweenness among parallel edges"
+        if graph.is_directed() and graph.number_of_edges() == 0:
+            return "NetworkX finds no components of a directed graph"
+    elif name == "closeness_vitality":
+        if len(graph) == 1:
+            return "NetworkX measures a graph without nodes"
+        if not isinstance(bound.get("node"), Hashable):
+            return "node= is not a node"
+    elif name == "steiner_tree":
+        if bound.get("method") not in (None, "mehlhorn"):
+            return "Kleene has the method of Mehlhorn only"
+        if graph.is_multigraph():
+            return "NetworkX takes the key of an edge for the name of an attribute"
+        if callable(weight) or weight is None:
+            return "NetworkX takes weight= for the name of an attribute here"
+    elif name == "shortest_simple_paths":
+        if callable(weight):
+            return "NetworkX calls the weight function more than once for each edge"
+        if graph.is_directed() and not _has_predecessors(graph):
+            return "the graph was converted before, without its order of predecessors"
+    return None
 
 
 def _weight(name: str, bound: dict[str, Any]) -> Any:
@@ -197,8 +235,9 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         return "one pass over the graph takes NetworkX no longer than the conversion"
     n = len(graph)
     single = bound.get("source", bound.get("sources")) is not None or bound.get("u") is not None
+    single = single or name in ("steiner_tree", "voronoi_cells")
     if name in _FROM_ALL or name.startswith("all_pairs_"):
-        single = single and name == "closeness_centrality"
+        single = single and name == "closeness_centrality"  # not a path's ends
     elif "target" in bound:
         if single:
             return "a search for one pair visits part of the graph, the conversion all of it"
@@ -212,9 +251,18 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 def _is_cached(graph: Any) -> bool:
+    return any(isinstance(entry, _converted()) for entry in _cached(graph))
+
+
+def _has_predecessors(graph: Any) -> bool:
+    """Return whether a directed graph has its order of predecessors, or is yet to be converted."""
+    known = [graph] if isinstance(graph, _converted()) else _cached(graph)
+    return all(getattr(entry, "predecessors", True) is not None for entry in known)
+
+
+def _cached(graph: Any) -> list[Any]:
     cache_ = getattr(graph, "__networkx_cache__", None) or {}
-    converted = cache_.get("backends", {}).get("kleene", {})
-    return any(isinstance(entry, _converted()) for entry in converted.values())
+    return list(cache_.get("backends", {}).get("kleene", {}).values())
 
 
 @cache

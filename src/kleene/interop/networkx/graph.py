@@ -74,6 +74,18 @@ class Arcs:
         by_head = np.argsort(self.neighbors, kind="stable")
         return self._with(by_head, self.tails[by_head], self.neighbors[by_head])
 
+    def between(self, tail: int, head: int) -> int:
+        """Return the arc from one node to another, which must exist."""
+        start, end = self.offsets[tail], self.offsets[tail + 1]
+        return int(start) + int(np.flatnonzero(self.neighbors[start:end] == head)[0])
+
+    def without(self, node: int) -> Arcs:
+        """Return the arcs of the graph without a node; those after it are numbered one less."""
+        kept = self.subset((self.tails != node) & (self.neighbors != node))
+        neighbors = kept.neighbors - (kept.neighbors > node)
+        offsets = np.delete(kept.offsets, node)
+        return Arcs(offsets, neighbors, kept.weights, kept.is_float, self.directed)
+
     def subset(self, kept: Array) -> Arcs:
         """Return the arcs for which ``kept`` is true."""
         chosen = np.flatnonzero(kept)
@@ -113,6 +125,7 @@ class KleeneGraph:
         columns: dict[Any, list[Any]] | None = None,
         node_data: list[dict[Any, Any]] | None = None,
         graph: dict[Any, Any] | None = None,
+        predecessors: Arcs | None = None,
     ) -> None:
         self.nodes, self._directed, self._multigraph = nodes, directed, multigraph
         self.ids: dict[Any, int] = dict(zip(nodes, range(len(nodes)), strict=True))
@@ -120,6 +133,7 @@ class KleeneGraph:
         self.columns = columns or {}  # or some attributes by name; MISSING where an edge has none
         self.node_data, self.graph = node_data, graph or {}
         self.unweighted_arcs = Arcs(offsets, neighbors, directed=directed)
+        self.predecessors = predecessors  # rows of these, in NetworkX's order, where they were kept
         self._weighted: dict[Any, Arcs] = {}
         self.__networkx_cache__: dict[str, Any] = {}
 
@@ -150,6 +164,21 @@ class KleeneGraph:
         ):
             raise _hidden()
         return self._weighted[key]
+
+    def incoming(self, arcs: Arcs) -> Arcs:
+        """Return arcs from head to tail, in the order of NetworkX's predecessors."""
+        rows = self.predecessors
+        if rows is None:
+            raise NotImplementedError("the graph was converted without its order of predecessors")
+        keys = arcs.tails.astype(np.int64) * arcs.n + arcs.neighbors
+        order = np.argsort(keys)
+        wanted = rows.neighbors.astype(np.int64) * arcs.n + rows.tails
+        place = np.searchsorted(keys, wanted, sorter=order)
+        found = order[np.minimum(place, len(keys) - 1)] if len(keys) else place[:0]
+        kept = keys[found] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)
+        rows = rows.subset(kept)  # without those that a weight hides
+        weights = None if arcs.weights is None else arcs.weights[found[kept]]
+        return Arcs(rows.offsets, rows.neighbors, weights)
 
     def _make_arcs(self, read: Weights, allow_hidden: bool, directed: bool) -> Arcs:
         if read.present is not None and not allow_hidden:

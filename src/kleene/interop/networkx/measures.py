@@ -26,9 +26,9 @@ from kleene.interop.networkx.search import chunks, distance_rows, refuse_negativ
 from kleene.interop.networkx.unweighted import bidirectional_shortest_path
 
 __all__ = [
-    "barycenter", "center", "closeness_centrality", "diameter", "eccentricity", "efficiency",
-    "global_efficiency", "gutman_index", "harmonic_centrality", "harmonic_diameter",
-    "hyper_wiener_index", "local_efficiency", "periphery", "radius", "schultz_index",
+    "barycenter", "center", "closeness_centrality", "closeness_vitality", "diameter",
+    "eccentricity", "efficiency", "global_efficiency", "gutman_index", "harmonic_centrality",
+    "harmonic_diameter", "hyper_wiener_index", "local_efficiency", "periphery", "radius", "schultz_index",
     "wiener_index",
 ]  # fmt: skip
 
@@ -48,11 +48,15 @@ def measured(arcs: Arcs, measure: Callable[..., Any], disconnected: Exception | 
         raise disconnected from None
 
 
-def suits_measures(arcs: Arcs) -> bool:
-    """Return whether Kleene's measures give NetworkX's numbers: hops, or integers from zero on."""
-    whole = arcs.weights is None or (arcs.weights.dtype.kind == "i" and arcs.is_float is None)
+def suits_measures(arcs: Arcs, floats: bool = False) -> bool:
+    """Return whether Kleene's measures give NetworkX's numbers: hops, or integers from zero on.
+
+    ``floats`` are added up arc by arc from each source by some measures, as NetworkX adds them.
+    """
+    kinds = "if" if floats else "i"
+    same = arcs.weights is None or (arcs.weights.dtype.kind in kinds and arcs.is_float is None)
     on_cpu = nx.config.backends.kleene.device in ("auto", "cpu")
-    return arcs.n > 0 and whole and not arcs.negative and on_cpu
+    return arcs.n > 0 and same and not arcs.negative and on_cpu
 
 
 Array = NDArray[Any]
@@ -217,10 +221,10 @@ def inverse_sum(values: Array, arcs: Arcs) -> float:
 # ---- Wiener, Schultz and Gutman indices ----------------------------------------------------------
 
 
-def _index(G: KleeneGraph, weight: Weight | None, term: Any) -> Any:
+def _index(arcs: Arcs, term: Any) -> Any:
     """Return the sum of a term over all rows of distances; infinity if not connected."""
     disconnected = nx.NetworkXError()
-    arcs, begin, total = G.arcs(weight), 0, 0
+    begin, total = 0, 0
     try:
         for values in connected_rows(arcs, disconnected):
             total += term(values, slice(begin, begin + len(values)))
@@ -240,8 +244,26 @@ def _exact(values: Array, factor: float) -> Array:
 
 
 def wiener_index(G: KleeneGraph, weight: Weight | None = None) -> Any:
-    total = _index(G, weight, lambda values, _: sum(addends(values)))
-    return total if G.is_directed() else total / 2
+    return _wiener_index(G.arcs(weight), G.is_directed())
+
+
+def _wiener_index(arcs: Arcs, directed: bool) -> Any:
+    total = _index(arcs, lambda values, _: sum(addends(values)))
+    return total if directed else total / 2
+
+
+def closeness_vitality(
+    G: KleeneGraph, node: Any = None, weight: Weight | None = None, wiener_index: Any = None
+) -> Any:
+    arcs, directed = G.arcs(weight), G.is_directed()
+    if wiener_index is None:
+        wiener_index = _wiener_index(arcs, directed)
+
+    def vitality(v: Any) -> Any:
+        left = arcs.without(G.ids[v]) if v in G else arcs
+        return wiener_index - _wiener_index(left, directed)
+
+    return {v: vitality(v) for v in G} if node is None else vitality(node)
 
 
 def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
@@ -249,7 +271,7 @@ def hyper_wiener_index(G: KleeneGraph, weight: Weight | None = None) -> float:
         exact = _exact(values, 1 + float(values.max(initial=0)))
         return np.asarray((exact + exact**2).sum()).item()  # of objects, the sum is an int
 
-    return _index(G, weight, term) / 2  # type: ignore[no-any-return]
+    return _index(G.arcs(weight), term) / 2  # type: ignore[no-any-return]
 
 
 def _degrees(G: KleeneGraph) -> NDArray[np.int64]:
@@ -264,7 +286,7 @@ def schultz_index(G: KleeneGraph, weight: Weight | None = None) -> float:
         exact = _exact(values, 2.0 * degrees.max())
         return (exact * (degrees[at, None] + degrees)).sum()
 
-    return float(_index(G, weight, term) / 2)
+    return float(_index(G.arcs(weight), term) / 2)
 
 
 def gutman_index(G: KleeneGraph, weight: Weight | None = None) -> float:
@@ -274,7 +296,7 @@ def gutman_index(G: KleeneGraph, weight: Weight | None = None) -> float:
         exact = _exact(values, float(degrees.max()) ** 2)
         return (exact * (degrees[at, None] * degrees)).sum()
 
-    return float(_index(G, weight, term) / 2)
+    return float(_index(G.arcs(weight), term) / 2)
 
 
 # ---- eccentricities, and what follows from them --------------------------------------------------
@@ -292,9 +314,9 @@ def _eccentricities(
     G: KleeneGraph, weight: Weight | None, message: str, nodes: list[Any] | None = None
 ) -> dict[Any, Any]:
     arcs = G.arcs(weight, allow_hidden=True)
-    if (nodes is None or len(nodes) == len(G)) and suits_measures(arcs):
+    if (nodes is None or len(nodes) == len(G)) and suits_measures(arcs, floats=True):
         found = measured(arcs, extremes.eccentricity, nx.NetworkXError(message)).values.tolist()
-        by_node = dict(zip(G.nodes, found, strict=True))
+        by_node = dict(zip(G.nodes, (value or 0 for value in found), strict=True))
         return by_node if nodes is None else {node: by_node[node] for node in nodes}
     nodes = G.nodes if nodes is None else nodes
     sources = np.fromiter((G.ids[node] for node in nodes), dtype=np.int32, count=len(nodes))
@@ -314,15 +336,15 @@ def _message(G: KleeneGraph, usebounds: bool) -> str:
 def _number(G: KleeneGraph, usebounds: bool, weight: Weight | None, measure: Any, best: Any) -> Any:
     """Return the number that one of Kleene's measures gives, or the best of all eccentricities."""
     arcs, message = G.arcs(weight, allow_hidden=True), _message(G, usebounds)
-    if suits_measures(arcs):
-        return measured(arcs, measure, nx.NetworkXError(message))
+    if suits_measures(arcs, floats=True):
+        return measured(arcs, measure, nx.NetworkXError(message)) or 0
     return best(_eccentricities(G, weight, message).values())
 
 
 def _nodes(G: KleeneGraph, usebounds: bool, weight: Weight | None, measure: Any, best: Any) -> Any:
     """Return the nodes that one of Kleene's measures gives, or those of the best eccentricity."""
     arcs, message = G.arcs(weight, allow_hidden=True), _message(G, usebounds)
-    if suits_measures(arcs):
+    if suits_measures(arcs, floats=True):
         found = measured(arcs, measure, nx.NetworkXError(message))
         return [G.nodes[position] for position in found.tolist()]
     result = _eccentricities(G, weight, message)

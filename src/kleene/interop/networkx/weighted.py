@@ -23,6 +23,7 @@ from kleene.interop.networkx.result_dicts import (
     value_of,
 )
 from kleene.interop.networkx.search import SearchResult, refuse_negative, search, search_all
+from kleene.interop.networkx.two_sided import TwoSided
 
 __all__ = [
     "all_pairs_bellman_ford_path", "all_pairs_bellman_ford_path_length", "all_pairs_dijkstra",
@@ -54,6 +55,14 @@ def _sources(G: KleeneGraph, sources: Any) -> list[int]:
 def _ends(G: KleeneGraph, source: Any, target: Any) -> tuple[int, int]:
     start = G.position(source, f"Source {source} is not in G")
     return start, G.position(target, f"Target {target} is not in G")
+
+
+def from_several(
+    G: KleeneGraph, sources: Any, weight: Weight | None, cutoff: float | None = None
+) -> SearchResult:
+    """Search from several nodes together."""
+    arcs = G.arcs(weight, allow_hidden=True)
+    return dijkstra(arcs, _sources(G, sources), cutoff)
 
 
 def _reached(G: KleeneGraph, result: SearchResult, target: Any) -> bool:
@@ -88,8 +97,7 @@ def multi_source_dijkstra_path(
     cutoff: float | None = None,
     weight: Weight | None = "weight",
 ) -> dict[Any, list[Any]]:
-    arcs = G.arcs(weight, allow_hidden=True)
-    return path_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
+    return path_dict(G, from_several(G, sources, weight, cutoff))
 
 
 def multi_source_dijkstra_path_length(
@@ -98,8 +106,7 @@ def multi_source_dijkstra_path_length(
     cutoff: float | None = None,
     weight: Weight | None = "weight",
 ) -> dict[Any, Any]:
-    arcs = G.arcs(weight, allow_hidden=True)
-    return length_dict(G, dijkstra(arcs, _sources(G, sources), cutoff))
+    return length_dict(G, from_several(G, sources, weight, cutoff))
 
 
 def single_source_dijkstra(
@@ -161,9 +168,17 @@ def bidirectional_dijkstra(
     start, end = _ends(G, source, target)
     if source == target:
         return 0, [source]
-    result = dijkstra(G.arcs(weight, allow_hidden=True), [start], target=end)
+    arcs = G.arcs(weight, allow_hidden=True)
+    missing = nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    if not arcs.directed:
+        both = TwoSided(G, arcs, weighted=True)
+        found = both.path(start, end, latest=True)
+        if found is None:
+            raise missing
+        return both.total(*found), [G.nodes[v] for v in found[1]]
+    result = dijkstra(arcs, [start], target=end)
     if not _reached(G, result, target):
-        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        raise missing
     return value_of(result, end), path_to(G, result, end)
 
 
