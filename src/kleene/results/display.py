@@ -13,7 +13,7 @@ from kleene.system.html import Html, card, columns
 if TYPE_CHECKING:
     from kleene.graph import Graph
     from kleene.results.components import Components
-    from kleene.results.isochrones import Isochrones
+    from kleene.results.isochrones import Isochrones, IsochronesEach
     from kleene.results.k_shortest import KShortest
     from kleene.results.nearest import Nearest
     from kleene.results.reach import Reach
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kleene.results.route import Route
 
 __all__ = [
-    "components_html", "count_reached", "isochrones_html", "k_shortest_html", "nearest_html",
-    "pairs_table", "reach_html", "result_html", "route_html",
+    "components_html", "count_reached", "each_html", "isochrones_html", "k_shortest_html",
+    "nearest_html", "pairs_table", "reach_html", "result_html", "route_html",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -133,6 +133,10 @@ def isochrones_html(zones: Isochrones) -> str:
     table = columns(["limit", "vertices"], rows, numbers=[0, 1])
     way = "to" if zones.reach.reverse else "from"
     return card("Isochrones", f"{way} {zones.source}", {}, table)
+
+
+def each_html(each: IsochronesEach) -> str:
+    return ""
 
 
 def k_shortest_html(found: KShortest) -> str:
