@@ -24,6 +24,7 @@ from kleene.calls.bfs import bfs
 from kleene.calls.components import components
 from kleene.calls.sssp import sssp
 from kleene.graph import Graph
+from kleene.graph.positions import narrowing
 from kleene.graph.rows import Lines
 
 __all__ = [
@@ -239,7 +240,7 @@ def map_layout(graph: Graph) -> Layout:
     [5.25, 5.75]
     """
     assert graph.positions is not None
-    scale = np.array([_narrowing(graph.positions), 1.0])
+    scale = np.array([narrowing(graph.positions), 1.0])
     return Layout(graph.positions * scale, scale)
 
 
@@ -247,15 +248,6 @@ def _scaled_lines(graph: Graph, scale: Array) -> Lines | None:
     """Return the lines of the table rows in the plane."""
     lines = None if graph.rows is None else graph.rows.lines
     return lines and lines._replace(coordinates=lines.coordinates * scale)
-
-
-def _narrowing(positions: Array) -> float:
-    """Return the length of a degree of longitude over one of latitude; 1 for other coordinates."""
-    inside = (np.abs(positions) <= [180, 90]).all()
-    if not len(positions) or not inside or (positions == np.round(positions)).all():
-        return 1.0
-    low, high = positions[:, 1].min(), positions[:, 1].max()
-    return float(max(0.01, np.cos(np.radians((low + high) / 2))))
 
 
 def street_courses(graph: Graph, layout: Layout, arcs: Array, tails: Array) -> list[Array | None]:

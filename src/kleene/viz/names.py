@@ -70,8 +70,8 @@ def place_numbers(
 def text_boxes(texts: Iterable[Text]) -> Array:
     """Return the left, top, right and bottom of each text.
 
-    >>> text_boxes([Text(10, 20, "Rome", 10, "#000000", "middle")]).tolist()
-    [[-2.4, 12.0, 22.4, 22.0]]
+    >>> text_boxes([Text(10, 20, "Rome", 10, "#000000")]).tolist()
+    [[10.0, 12.0, 34.8, 22.0]]
     """
     boxes = [np.empty((0, 4))]
     for text in texts:

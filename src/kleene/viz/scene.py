@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ _ABOVE, _BELOW = 40, 24  # the legend
 _LONGEST = 190.0  # pixels of a typical arc: a graph of three vertices does not fill the canvas
 _MOST_NAMES = 60  # vertices, or arcs with weights, that are named unless asked
 _MOST_ARROWS = 400
+_HEAD_SIZE, _SPREAD = 5, 0.62  # of the arrowhead of a band: how much longer it is than wide
 
 
 class Scene:
@@ -215,35 +217,24 @@ class Scene:
 
     def _band_shapes(self, clear: float) -> Iterator[Shape]:
         """Yield bands, those of one colour and width together; with arrowheads where asked."""
-        for (colour, width), some in groupby(
-            self._bands, key=lambda band: (band.colour, band.width)
-        ):
+        for (colour, width), some in groupby(self._bands, key=attrgetter("colour", "width")):
             lines = [band.line for band in some]
             if self.arrows:
-                size = max(6.0, 1.6 * width)
-                ends = [
-                    arrowhead(line, clear, size, 0.5 + 1.6 / size * width / 2) for line in lines
-                ]
+                ends = [arrowhead(line, clear, _HEAD_SIZE + width, _SPREAD) for line in lines]
                 lines = [line for line, _ in ends]
                 yield Areas([head for _, head in ends], colour)
             yield Lines(lines, colour, width)
 
     def _numbers(self) -> Iterator[tuple[str, Array]]:
         """Yield the number of each arc with its line: those of the bands, or the weights."""
-        if not self.named:
+        if not self.named or len(self._bands) > _MOST_NAMES:
             return
         flow = self.subject.colouring
         if isinstance(flow, Flow):
-            for line, _, width, number in (
-                self._bands[::-1] if len(self._bands) <= _MOST_NAMES else ()
-            ):
-                text = flow.text(number)
-                across = np.abs(line[-1] - line[0])[::-1] / (np.hypot(*(line[-1] - line[0])) or 1)
-                room = across @ [
-                    text_width(text, 12) / 2,
-                    6,
-                ]  # half of the text
-                yield text, beside(line, width / 2 + 3 + room)
+            for line, _, width, number in self._bands[::-1]:
+                text, way = flow.text(number), np.abs(line[-1] - line[0])
+                half = np.array([6, text_width(text, 12) / 2]) @ way / (np.hypot(*way) or 1.0)
+                yield text, beside(line, width / 2 + 3 + half)
             return
         weights = self.subject.graph.weights
         if weights is None or len(self.strokes.arcs) > _MOST_NAMES:
@@ -311,7 +302,8 @@ class Scene:
         on_lines = tails + np.linspace(0, 1, 9)[:, None, None] * (heads - tails)
         points = [on_lines.reshape(-1, 2)]
         for line, _, width, _ in self._bands if self.named else ():
-            points += [_between(beside(line, side * width / 2)) for side in (-1, 1)]
+            half = _SPREAD * (_HEAD_SIZE + width) if self.arrows else width / 2
+            points += [_between(beside(line, side * half)) for side in (-1, 1)]
         yield from place_names(names, np.concatenate(points), self.width, GROUND)
 
     # ---- texts ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -256,9 +255,8 @@ def _(measure: Measure, options: Options) -> Subject:
 @subject_of.register
 def _(counts: PathCounts, options: Options) -> Subject:
     values, known = counts.values, counts.values > 0
-    logarithms = np.array([math.log10(value or 1) for value in values.tolist()])
     texts = _texts_of_ends(values[known], options)
-    colours = Magnitudes(values, known, texts, logarithms)
+    colours = Magnitudes(values, known, texts, counts._magnitudes)
     way = "to" if counts.reverse else "from"
     return _measure_subject(counts, f"shortest paths {way} {counts.source}", colours, options)
 
