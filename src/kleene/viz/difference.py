@@ -27,6 +27,9 @@ __all__ = ["difference"]
 Array = NDArray[Any]
 Part = tuple[Graph, Array]  # a graph, and a number for each of its arcs
 
+#: Sums of floats in another order differ by less than this part of the largest.
+_ROUNDING = 1e-9
+
 #: What only one of two answers has: in words, and as it is drawn.
 _ONLY = (("only in the first", "rings", ring), ("only in the second", "crosses", cross))
 
@@ -107,7 +110,7 @@ def _subtract(subject: Subject, other: Subject, unit: str | None) -> Iterator[st
     (ours, has), (theirs, had) = pair
     both, only = has & had, (np.flatnonzero(has & ~had), np.flatnonzero(had & ~has))
     differences = np.zeros(len(ours))
-    differences[both] = ours[both] - theirs[both]
+    differences[both] = _minus(ours[both], theirs[both])
     unit = unit or ""
     found = [(len(some), *look) for some, look in zip(only, _ONLY, strict=True) if len(some)]
     samples = [Entry(text, sample) for _, text, _, sample in found]
@@ -129,7 +132,7 @@ def _subtract_flows(subject: Subject, other: Flow) -> Iterator[str]:
     at = np.minimum(np.searchsorted(their_keys, keys), max(0, len(their_keys) - 1))
     same = their_keys[at] == keys if len(their_keys) else np.zeros(len(keys), bool)
     differences = ours.astype(np.float64)
-    differences[same] -= theirs[at[same]]
+    differences[same] = _minus(differences[same], theirs[at[same]])
     gone = np.where(np.isin(their_keys, keys), np.nan, -theirs)
     parts: Sequence[Part] = [(graph, differences), (second, gone)]
     subject.colouring = Flow(parts, flow.unit, signed=True, beside=flow.beside)
@@ -139,6 +142,13 @@ def _subtract_flows(subject: Subject, other: Flow) -> Iterator[str]:
     for count, (text, *_) in zip(map(np.count_nonzero, lone), _ONLY, strict=True):
         if count:
             yield f"{counted(count, 'arc')} {text}"
+
+
+def _minus(ours: Array, theirs: Array) -> Array:
+    """Return differences, 0 where sums in another order may differ by so much."""
+    largest = max(np.nanmax(np.abs(some), initial=0.0) for some in (ours, theirs))
+    differences: Array = ours - theirs
+    return np.where(np.abs(differences) <= _ROUNDING * largest, 0.0, differences)
 
 
 def _keys(graph: Graph) -> Array:

@@ -6,6 +6,7 @@ to the right). Widths are proportional to the numbers, so that areas of ink can 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from kleene.viz.colouring import Chosen, amount, change, dark
 from kleene.viz.legend import Entry, band, entries
 from kleene.viz.shapes import Shape
 
-__all__ = ["Band", "Flow", "beside", "nice_numbers"]
+__all__ = ["Band", "Flow", "beside", "round_numbers"]
 
 Array = NDArray[Any]
 
@@ -92,8 +93,9 @@ class Flow:
         yield _STREET, np.arange(len(pairs))
 
     def legend(self, x: float, y: float, width: float, widest: float = 12.0) -> Iterator[Shape]:
-        shown = nice_numbers(self.most)
-        numbers = [-shown[0], -shown[-1], shown[-1], shown[0]] if self.signed and shown else shown
+        numbers = [self.most, *round_numbers(self.most)] if self.most else []
+        if self.signed and numbers:
+            numbers = [-numbers[0], -numbers[1], numbers[1], numbers[0]]
         samples = [
             Entry(self.text(n), band(self.colour(n), self.width(n, widest), _SAMPLE), _SAMPLE)
             for n in numbers
@@ -101,17 +103,15 @@ class Flow:
         yield from entries(x, y, width, samples)
 
 
-def nice_numbers(most: float) -> list[float]:
-    """Return three round numbers up to the largest, itself if it is round.
+def round_numbers(most: float) -> list[float]:
+    """Return two round numbers that are clearly smaller than the largest.
 
-    >>> nice_numbers(730.0), nice_numbers(0.2), nice_numbers(0.0)
-    ([500.0, 200.0, 100.0], [0.2, 0.1, 0.05], [])
+    >>> round_numbers(730.0), round_numbers(0.2)
+    ([200.0, 100.0], [0.1, 0.05])
     """
-    if not most > 0:
-        return []
-    power = int(np.floor(np.log10(most))) + 1
+    power = math.floor(math.log10(most)) + 1
     steps = [float(f"{digit}e{power - i}") for i in range(4) for digit in (5, 2, 1)]
-    return [step for step in steps if step <= most][:3]
+    return [step for step in steps if step <= 0.6 * most][:2]
 
 
 def beside(line: Array, offset: float) -> Array:
