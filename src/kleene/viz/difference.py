@@ -46,9 +46,7 @@ def difference(what: object, minus: object, options: Options) -> Subject:
             f"{type_name(what)} and {type_name(minus)}",
         )
     subject = _numbers(what, options)
-    other = _numbers(
-        minus, options._replace(target=None, row=options.row if _rows(minus) > 1 else 0)
-    )
+    other = _numbers(minus, options._replace(target=None))
     _require_same_vertices(subject.graph, other.graph)
     subject.title = _title(subject, other)
     subject.marked = list(dict.fromkeys([*subject.marked, *other.marked]))
@@ -60,12 +58,10 @@ def difference(what: object, minus: object, options: Options) -> Subject:
     return subject
 
 
-def _rows(answer: object) -> int:
-    return len(answer._sources) if isinstance(answer, (Result, Reach)) else 1
-
-
 def _numbers(answer: object, options: Options) -> Subject:
-    """Return the subject of an answer, coloured by its numbers."""
+    """Return the subject of an answer, coloured by its numbers; one row is compared with any."""
+    if isinstance(answer, (Result, Reach)) and len(answer._sources) == 1:
+        options = options._replace(row=0)
     subject = subject_of(answer, options)
     if isinstance(answer, Nearest):
         distances = np.zeros(answer.graph.n, answer._distances.dtype)
