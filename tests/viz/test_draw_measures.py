@@ -93,7 +93,7 @@ def test_numbers_of_paths_have_a_scale_of_factors() -> None:
 
 
 def doubled(steps: int) -> tuple[Any, Any]:
-    """Return arcs with two ways at each of so many steps."""
+    """Return arcs with two ways at each step."""
     first = np.repeat(3 * np.arange(steps), 4)
     return first + np.tile([0, 0, 1, 2], steps), first + np.tile([1, 2, 3, 3], steps)
 

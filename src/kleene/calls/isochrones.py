@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -129,12 +129,8 @@ def isochrones(
     bounds = _as_limits(limits)
     if longest is not None:
         longest = _as_number(longest, "longest")
-    several = not is_one_vertex(source)
-    sources = (
-        as_vertices(graph, source, "source")
-        if several
-        else np.array([graph.index(source)], dtype=graph.id_dtype)
-    )
+    several = isinstance(source, Iterator) or not is_one_vertex(source)
+    sources = as_vertices(graph, source if several else [source], "source")  # type: ignore[arg-type]
     if not len(sources):
         raise RequestError(Code("source"), " is empty: name at least one")
     each, hops, reverse = as_flag(each, "each"), as_flag(hops, "hops"), as_flag(reverse, "reverse")

@@ -47,10 +47,11 @@ def swatch(colour: str) -> Html:
 
 
 class Sketch:
-    """A map of the part of a graph around some points, in a square of so many pixels."""
+    """A map of the part of a graph around some points, in a square of some pixels."""
 
     def __init__(self, graph: Graph, around: Array | None = None, side: int = 150) -> None:
         assert graph.positions is not None
+        self._positions = graph.positions
         self._scale = np.array([narrowing(graph.positions), -1.0])
         points = (graph.positions if around is None or not len(around) else around) * self._scale
         low, high = points.min(axis=0), points.max(axis=0)
@@ -69,7 +70,7 @@ class Sketch:
 
     def inside(self) -> Array:
         """Return whether each vertex is on the map."""
-        points = self.pixels(self._graph.positions)
+        points = self.pixels(self._positions)
         within: Array = ((points >= 0) & (points <= self._size)).all(axis=1)
         return within
 
@@ -81,7 +82,7 @@ class Sketch:
         pairs = np.sort(np.stack([tails[near], heads[near]], axis=1), axis=1)
         pairs = np.unique(pairs, axis=0)
         if len(pairs) <= _MOST_STREETS:
-            self.lines(self._graph.positions[pairs], "currentColor", 0.8, opacity=0.6)
+            self.lines(self._positions[pairs], "currentColor", 0.8, opacity=0.6)
         return self
 
     def lines(

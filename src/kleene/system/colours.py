@@ -35,7 +35,7 @@ def shade(part: float) -> str:
 
 
 def band_colours(count: int) -> list[str]:
-    """Return colours of the scale for so many bands, the first one dark.
+    """Return colours of the scale for a number of bands, the first one dark.
 
     >>> band_colours(2), band_colours(1)
     (['#440154', '#9bd93c'], ['#440154'])

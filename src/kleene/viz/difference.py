@@ -19,7 +19,7 @@ from kleene.results.result import Result
 from kleene.system.formatting import counted, type_name
 from kleene.viz.colouring import Differences, Magnitudes, Scale, change
 from kleene.viz.flow import Flow
-from kleene.viz.legend import Entry, cross, ring
+from kleene.viz.legend import Entry, Sample, cross, ring
 from kleene.viz.subject import Options, Subject, subject_of, title_of
 
 __all__ = ["difference"]
@@ -31,7 +31,10 @@ Part = tuple[Graph, Array]  # a graph, and a number for each of its arcs
 _ROUNDING = 1e-9
 
 #: What only one of two answers has: in words, and as it is drawn.
-_ONLY = (("only in the first", "rings", ring), ("only in the second", "crosses", cross))
+_ONLY: tuple[tuple[str, str, Sample], ...] = (
+    ("only in the first", "rings", ring),
+    ("only in the second", "crosses", cross),
+)
 
 _KINDS = (Result, Reach, Nearest, Measure, Loads, EdgeTable)
 
@@ -77,8 +80,11 @@ def _numbers(answer: object, options: Options) -> Subject:
 
 def _require_same_vertices(graph: Graph, other: Graph) -> None:
     ours, theirs = graph.labels, other.labels
-    same = graph.n == other.n and (ours is None) == (theirs is None)
-    if not same or (ours is not None and not np.array_equal(ours, theirs)):
+    if ours is None or theirs is None:
+        same = graph.n == other.n and ours is theirs
+    else:
+        same = np.array_equal(ours, theirs)
+    if not same:
         raise RequestError(
             Code("minus"), " must be about a graph of the same vertices in the same order; "
             "streets may differ",
@@ -135,9 +141,9 @@ def _subtract_flows(subject: Subject, other: Flow) -> Iterator[str]:
     numbers = np.concatenate([differences, gone[np.isfinite(gone)]])
     yield from _changes(numbers[np.isfinite(numbers)], flow.unit)
     lone = (np.isfinite(differences) & ~same, np.isfinite(gone))
-    for count, (text, *_) in zip(map(np.count_nonzero, lone), _ONLY, strict=True):
-        if count:
-            yield f"{counted(count, 'arc')} {text}"
+    for which, (text, *_) in zip(lone, _ONLY, strict=True):
+        if which.any():
+            yield f"{counted(int(which.sum()), 'arc')} {text}"
 
 
 def _minus(ours: Array, theirs: Array) -> Array:

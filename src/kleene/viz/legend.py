@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kleene.system.colours import FADED, GROUND, INK
 from kleene.viz.shapes import Box, Dots, Lines, Shape, Text, text_width
 
-__all__ = ["Entry", "band", "bar", "cross", "crosses", "dot", "entries", "height", "ring"]
+__all__ = ["Entry", "Sample", "band", "bar", "cross", "crosses", "dot", "entries", "height", "ring"]
 
 Sample = Callable[[float, float], Shape]  # where its left end is, and its middle line
 

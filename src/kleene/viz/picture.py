@@ -151,8 +151,8 @@ def _matplotlib_shape(axes: Any, shape: Shape, order: int) -> None:
             axes.add_collection(areas, autolim=False)
         case Region(rings, colour, opacity, width):  # holes run the other way round
             outline = Outline.make_compound_path(*(Outline(ring, closed=True) for ring in rings))
-            fill, edge = to_rgba(colour, opacity), to_rgba(colour)
-            axes.add_patch(PathPatch(outline, fc=fill, ec=edge, lw=width * pt, zorder=order))
+            fill, rims = to_rgba(colour, opacity), to_rgba(colour)
+            axes.add_patch(PathPatch(outline, fc=fill, ec=rims, lw=width * pt, zorder=order))
         case Dots(at, colour, radius, rim):
             edge = {"edgecolors": rim or "none", "linewidths": 2 * pt if rim else 0}
             size = (2 * radius * pt) ** 2
