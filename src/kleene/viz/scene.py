@@ -32,6 +32,7 @@ Array = NDArray[Any]
 
 _WIDTH, _NARROW = 960, 640  # pixels; small graphs need less
 _MARGIN, _SIDE, _HEAD = 48, 80, 108  # _SIDE has room for names
+_LINE = 21  # from line to line of the description
 _ABOVE, _BELOW = 40, 24  # the legend
 _LONGEST = 190.0  # pixels of a typical arc: a graph of three vertices does not fill the canvas
 _MOST_NAMES = 60  # vertices, or arcs with weights, that are named unless asked
@@ -57,6 +58,7 @@ class Scene:
         )
         self.width = _NARROW if few and len(self.vertices) * longest < 100 else _WIDTH
         self.named = few if labels is None else labels
+        self._head = _HEAD + _LINE * (len(self._description_lines()) - 1)
         legend = height(self._legend(0))
         self._foot = _ABOVE + legend + _BELOW if legend else _MARGIN
         self._fit(points)
@@ -102,8 +104,8 @@ class Scene:
             scale = min(scale, _LONGEST / float(np.median(lengths)))
         size = span * scale
         inner = max(160.0, float(size[1]))
-        corner = np.array([(self.width - size[0]) / 2, _HEAD + (inner + size[1]) / 2])
-        self.height = round(inner + _HEAD + self._foot)
+        corner = np.array([(self.width - size[0]) / 2, self._head + (inner + size[1]) / 2])
+        self.height = round(inner + self._head + self._foot)
         self._low, self._scale, self._corner = low, scale, corner
         self.points = self.to_pixels(points)
         typical = scale * float(np.median(lengths)) if len(lengths) else 40.0
@@ -324,17 +326,20 @@ class Scene:
                 parts.append(f"{unreached:,} {are} {subject.grey} (grey)")
         return "; ".join([*parts, *subject.notes])
 
+    def _description_lines(self) -> list[str]:
+        """Return the description in one line or two."""
+        first, *parts = self.description().split("; ")
+        while parts and text_width(f"{first}; {parts[0]}", 15) <= self.width - 2 * _MARGIN:
+            first += f"; {parts.pop(0)}"
+        return [f"{first};", "; ".join(parts)] if parts else [first]
+
     def _captions(self, title: str) -> Iterator[Text]:
-        """Yield title and description, in one line or two, smaller where they would not fit."""
-        room = self.width - 2 * _MARGIN
+        """Yield title and description, smaller where they would not fit."""
         lines = [(title, 44, 24.0, INK)]
-        first, parts = "", self.description().split("; ")
-        while parts and (not first or text_width(f"{first}; {parts[0]}", 15) <= room):
-            first += f"; {parts.pop(0)}" if first else parts.pop(0)
-        lines.append((f"{first};" if parts else first, 70, 15.0, FADED))
-        lines += [("; ".join(parts), 91, 15.0, FADED)] if parts else []
+        for i, text in enumerate(self._description_lines()):
+            lines.append((text, 70 + _LINE * i, 15.0, FADED))
         for text, y, size, colour in lines:
-            fitting = size * min(1.0, room / text_width(text, size))
+            fitting = size * min(1.0, (self.width - 2 * _MARGIN) / text_width(text, size))
             yield Text(_MARGIN, y, text, round(fitting, 1), colour, bold=colour == INK)
 
 
