@@ -250,6 +250,24 @@ def test_maps_in_cards() -> None:
     assert len(Card(kl.isochrones(large, 0, [300], hops=True)).html) < 60_000
 
 
+def test_no_map_of_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card is made in milliseconds."""
+    town = kl.generate.grid(8, 8).with_positions([divmod(v, 8) for v in range(64)])
+    answers = [
+        kl.isochrones(town, [0, 63], [2, 4]),
+        kl.isochrones(town, [0, 63], [2, 4], each=True),
+        kl.bfs(town, 0).route(63),
+        kl.loads(town, [(0, 63, 5)]),
+        kl.closeness(town),
+    ]
+    assert all("map of" in Card(answer).html for answer in answers)
+    with monkeypatch.context() as patch:
+        patch.setattr("kleene.graph.sketch._MOST_ARCS", 100)
+        assert not any("map of" in Card(answer).html for answer in answers)
+    monkeypatch.setattr("kleene.results.display._MOST_OUTLINED", 9)
+    assert not any("map of" in Card(answer).html for answer in answers[:2])
+
+
 def test_measures_and_traffic(towns: kl.Graph) -> None:
     text = Card(kl.loads(towns, [("Rome", "Turin", 5), ("Turin", HOSTILE, 9)])).text
     assert "volume | 5 | on | 2 of 4 arcs | total cost | 3,550" in text

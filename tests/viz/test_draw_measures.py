@@ -161,6 +161,16 @@ def test_vertices_that_one_of_two_answers_reaches() -> None:
     assert "only in the first" not in same
 
 
+def test_a_lost_component_is_drawn() -> None:
+    """Without positions, too, where the drawing of a search has the component of its source."""
+    g = kl.generate.path(6)
+    picture = kl.draw(kl.bfs(g.update({(2, 3): INF}), 0), minus=kl.bfs(g, 0))
+    assert "3 only in the second (crosses)" in picture.description
+    assert "not drawn" not in picture.description
+    crosses = [s for s in picture.shapes if isinstance(s, Lines) and s.colour == "#22262b"]
+    assert sorted(len(s.strokes) for s in crosses) == [2, 6]
+
+
 def test_a_new_facility(streets: kl.Graph) -> None:
     picture = kl.draw(kl.nearest(streets, [0, 4]), minus=kl.nearest(streets, [0]), unit="min")
     assert "3 less, down to -8 min; 5 the same" in picture.description

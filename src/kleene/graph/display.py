@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kleene.graph.labels import range_of_labels
 from kleene.graph.no_path import no_path
-from kleene.graph.sketch import Sketch
+from kleene.graph.sketch import Sketch, can_be_sketched
 from kleene.system.formatting import format_number
 from kleene.system.html import Html, card, columns
 
@@ -132,6 +132,6 @@ def _first_heads(graph: Graph, tails: Array, count: int) -> tuple[list[int], lis
 
 def _sketch(graph: Graph) -> Html | None:
     """Return a small drawing in the colour of the text, if the graph has positions and is small."""
-    if graph.positions is None or not 0 < graph.m <= _SKETCHED:
+    if not can_be_sketched(graph) or graph.m > _SKETCHED:
         return None
     return Sketch(graph).streets().html("sketch of the graph")

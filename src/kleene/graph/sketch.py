@@ -18,14 +18,25 @@ from kleene.system.html import Html, tag
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["MARK", "Sketch", "band_colour", "swatch"]
+__all__ = ["MARK", "Sketch", "band_colour", "can_be_sketched", "swatch"]
 
 Array = NDArray[Any]
 
 MARK = "#e4572e"  # of what a map is about
 
+_MOST_ARCS = 500_000  # of a graph: a card is made in milliseconds
 _MOST_STREETS = 3000  # that are drawn
 _EDGE = 6.0  # pixels around the map
+
+
+def can_be_sketched(graph: Graph) -> bool:
+    """Return whether a graph has positions, and is small enough for a map beside a table.
+
+    >>> import kleene as kl
+    >>> can_be_sketched(kl.generate.path(3))
+    False
+    """
+    return graph.positions is not None and 0 < graph.m <= _MOST_ARCS
 
 
 def band_colour(number: int, count: int) -> str:
@@ -47,7 +58,7 @@ def swatch(colour: str) -> Html:
 
 
 class Sketch:
-    """A map of the part of a graph around some points, in a square of some pixels."""
+    """A map of the part of a graph around some points, or of all, as wide or high as ``side``."""
 
     def __init__(self, graph: Graph, around: Array | None = None, side: int = 150) -> None:
         assert graph.positions is not None

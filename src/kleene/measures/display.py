@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
-from kleene.graph.sketch import Sketch
+from kleene.graph.sketch import Sketch, can_be_sketched
 from kleene.results.display import FIRST, caption_of
 from kleene.system.colours import shade
 from kleene.system.formatting import counted, format_number
@@ -41,10 +41,11 @@ def measure_html(measure: Measure) -> str:
     caption = _largest(len(values), "vertices")
     table = columns(["vertex", measure.name], rows, caption=caption, numbers=[1])
     drawn = None
-    if measure.graph.positions is not None and 0 < len(values) <= _MOST_DRAWN:
+    positions = measure.graph.positions
+    if positions is not None and can_be_sketched(measure.graph) and len(values) <= _MOST_DRAWN:
         sketch = Sketch(measure.graph, None, _SIDE).streets()
         for which, part in _classes(measure._magnitudes - measure._magnitudes.min()):
-            sketch.dots(measure.graph.positions[which], _COLOUR, 1 + 4 * part)
+            sketch.dots(positions[which], _COLOUR, 1 + 4 * part)
         drawn = sketch.html(f"map of {measure.name}")
     return card(type(measure).__name__, f"{measure.name} of {measure._size}", facts, table, drawn)
 
@@ -128,14 +129,15 @@ def _bars(counts: Array) -> Html | None:
 
 def _flow_map(graph: Graph, arcs: Array, what: str) -> Html | None:
     """Return a map with lines as wide as what goes along them, both directions together."""
-    used = np.flatnonzero(arcs > 0)
-    if graph.positions is None or not len(used):
+    positions = graph.positions
+    if positions is None or not can_be_sketched(graph) or not arcs.any():
         return None
+    used = np.flatnonzero(arcs > 0)
     used = used[np.argsort(-arcs[used], kind="stable")[:_MOST_DRAWN]]
     sketch = Sketch(graph, None, _SIDE).streets()
     ends = np.stack([graph.coo.sources[used], graph.coo.targets[used]], axis=1)
     for which, part in _classes(arcs[used]):
-        sketch.lines(graph.positions[ends[which]], _COLOUR, 0.5 + 4.5 * part)
+        sketch.lines(positions[ends[which]], _COLOUR, 0.5 + 4.5 * part)
     return sketch.html(f"map of {what}")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.backends.semiring import SEMIRINGS
-from kleene.graph.sketch import MARK, Sketch, band_colour, swatch
+from kleene.graph.sketch import MARK, Sketch, band_colour, can_be_sketched, swatch
 from kleene.system.formatting import counted, format_number
 from kleene.system.html import Html, card, columns, join
 
@@ -34,6 +34,7 @@ Array = NDArray[Any]
 FIRST = 6  # rows and columns that are shown
 _MOST_RANKS = 24  # rows of the nearest facilities; of one vertex all are shown
 _MOST_ROUTES = 100  # on a map
+_MOST_OUTLINED = 10_000  # vertices whose areas are on a map
 _MAP_SIDE = 240  # pixels
 
 #: More values are not counted for a display: they may be in a file larger than memory.
@@ -159,8 +160,10 @@ def isochrones_html(zones: Isochrones) -> str:
         for colour, limit, inside in zip(colours, zones.limits, zones._counts, strict=True)
     ]
     table = columns(["limit", "vertices"], rows, numbers=[1])
-    areas = [(zones.area(x), c) for x, c in zip(zones.limits, colours, strict=True)]
-    drawn = _area_map(zones, [zones.streets(zones.limits[-1])], areas[::-1])
+    drawn = None
+    if _can_be_mapped(zones):
+        areas = [(zones.area(x), c) for x, c in zip(zones.limits, colours, strict=True)]
+        drawn = _area_map(zones, [zones.streets(zones.limits[-1])], areas[::-1])
     return card("Isochrones", _ends(zones), {}, drawn, table)
 
 
@@ -175,9 +178,17 @@ def each_html(each: IsochronesEach) -> str:
     heads = ["source", *(f"within {limit:g}" for limit in each.limits)]
     numbers = range(1, len(heads))
     table = columns(heads, rows, caption=caption_of(len(each), "sources"), numbers=numbers)
-    areas = [(zones.area(last), colour) for zones, colour in zip(shown, colours, strict=True)]
-    drawn = _area_map(each._whole, [zones.streets(last) for zones in shown], areas)
+    drawn = None
+    if _can_be_mapped(each._whole):
+        areas = [(zones.area(last), colour) for zones, colour in zip(shown, colours, strict=True)]
+        drawn = _area_map(each._whole, [zones.streets(last) for zones in shown], areas)
     return card("IsochronesEach", _ends(each._whole), {}, drawn, table)
+
+
+def _can_be_mapped(zones: Isochrones) -> bool:
+    """Return whether areas are outlined in milliseconds."""
+    reached = zones.reach._answer.vertices
+    return can_be_sketched(zones.reach.graph) and len(reached) <= _MOST_OUTLINED
 
 
 def _ends(zones: Isochrones) -> str:
@@ -272,7 +283,7 @@ def routes_html(routes: Routes) -> str:
 def _route_map(graph: Graph, routes: list[Route]) -> Html | None:
     """Return a map of routes, if the graph has positions and some has a path."""
     found = [route for route in routes if len(route)]
-    if graph.positions is None or not found:
+    if not found or not can_be_sketched(graph):
         return None
     lines = [route.coordinates for route in found]
     sketch = Sketch(graph, np.vstack(lines), _MAP_SIDE).streets()

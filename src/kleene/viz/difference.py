@@ -20,7 +20,7 @@ from kleene.system.formatting import counted, type_name
 from kleene.viz.colouring import Differences, Magnitudes, Scale, change
 from kleene.viz.flow import Flow
 from kleene.viz.legend import Entry, Sample, cross, ring
-from kleene.viz.subject import Options, Subject, subject_of, title_of
+from kleene.viz.subject import Options, Subject, subject_of, title_of, unit_of
 
 __all__ = ["difference"]
 
@@ -51,6 +51,7 @@ def difference(what: object, minus: object, options: Options) -> Subject:
     subject = _numbers(what, options)
     other = _numbers(minus, options._replace(target=None))
     _require_same_vertices(subject.graph, other.graph)
+    subject.start = None  # what only the other reaches may be in another component
     subject.title = _title(subject, other)
     subject.marked = list(dict.fromkeys([*subject.marked, *other.marked]))
     notes = subject.notes if options.target is not None else []
@@ -69,7 +70,7 @@ def _numbers(answer: object, options: Options) -> Subject:
     if isinstance(answer, Nearest):
         distances = np.zeros(answer.graph.n, answer._distances.dtype)
         distances[answer._places] = answer._distances[:, 0]
-        unit = options.unit or ("hops" if answer.hops or answer.graph.weights is None else "")
+        unit = unit_of(options, answer.graph, answer.hops)
         assert subject.reached is not None
         facilities = counted(len(subject.marked), "facility", "facilities")
         way, what = "from" if answer.reverse else "to", "hops" if unit == "hops" else "distances"

@@ -31,7 +31,7 @@ from kleene.system.formatting import counted, format_number, type_name
 from kleene.viz.colouring import Colouring, Groups, Magnitudes, Plain, Scale, amount
 from kleene.viz.flow import Flow
 
-__all__ = ["Options", "Subject", "Zone", "show_route", "subject_of", "title_of"]
+__all__ = ["Options", "Subject", "Zone", "show_route", "subject_of", "title_of", "unit_of"]
 
 Array = NDArray[Any]
 
@@ -149,7 +149,7 @@ def _(components: Components, options: Options) -> Subject:
 @subject_of.register
 def _(near: Nearest, options: Options) -> Subject:
     graph, facilities = near.graph, near._task.facilities
-    which, unit = np.full(graph.n, -1), _unit(options, graph, near.hops)
+    which, unit = np.full(graph.n, -1), unit_of(options, graph, near.hops)
     which[near._places] = near._which[:, 0]
     names = [str(label) for label in graph.label(facilities).tolist()]
     groups = Groups.of_regions(graph, which, names)
@@ -175,7 +175,7 @@ def _(reach: Reach, options: Options) -> Subject:
     distances[inside] = reach._answer.distances[begin:end]
     reached = np.zeros(graph.n, bool)
     reached[inside] = True
-    source, unit = int(reach._sources[row]), _unit(options, graph, reach.hops)
+    source, unit = int(reach._sources[row]), unit_of(options, graph, reach.hops)
     bound = "" if reach.limit is None else f" within {amount(reach.limit, unit)}"
     bound += "" if reach.k is None else f", the {reach.k:,} nearest"
     way = "to" if reach.reverse else "from"
@@ -209,7 +209,7 @@ def _area_subject(zones: Isochrones, colours: Groups, unit: str) -> Subject:
 @subject_of.register
 def _(zones: Isochrones, options: Options) -> Subject:
     reach, graph = zones.reach, zones.reach.graph
-    unit, reached = _unit(options, graph, reach.hops), zones._reached
+    unit, reached = unit_of(options, graph, reach.hops), zones._reached
     band = np.full(graph.n, -1)
     band[reached.vertices] = zones._bands(reached.distances)
     names = [f"up to {amount(limit, unit)}" for limit in zones.limits]
@@ -236,7 +236,7 @@ def _(each: IsochronesEach, options: Options) -> Subject:
     nearest = np.full(graph.n, -1)
     nearest[reached.vertices] = reached.rows
     colours = Groups(nearest, [str(zones.source) for zones in each])
-    subject = _area_subject(whole, colours, _unit(options, graph, whole.reach.hops))
+    subject = _area_subject(whole, colours, unit_of(options, graph, whole.reach.hops))
     subject.zones = [
         Zone(zones.area(limit), colours.colour(i))
         for limit in each.limits[::-1]
@@ -322,7 +322,7 @@ def _(result: Result, options: Options) -> Subject:
             "draw needs distances to all vertices: bfs, sssp or apsp without targets"
         )
     row = _row(options, len(result._sources))
-    source, unit = int(result._sources[row]), _unit(options, graph, result.problem == "bfs")
+    source, unit = int(result._sources[row]), unit_of(options, graph, result.problem == "bfs")
     distances = result._answer.values[row]
     reached = distances != result.no_path
     way = "to" if result.reverse else "from"
@@ -360,7 +360,7 @@ def _highlight(subject: Subject, route: Route, length: Any, options: Options) ->
     else:
         subject.marked, subject.target = [vertices[0]], vertices[-1]
         where = f"from {subject.name(vertices[0])} to {subject.name(vertices[-1])}"
-        subject.notes.append(_path_note(where, vertices, length, _unit(options, graph, False)))
+        subject.notes.append(_path_note(where, vertices, length, unit_of(options, graph, False)))
 
 
 def _path_note(where: str, route: list[int], distance: Any, unit: str) -> str:
@@ -383,7 +383,8 @@ def _what(unit: str) -> str:
     return "hops" if unit == "hops" else "distances"
 
 
-def _unit(options: Options, graph: Graph, hops: bool) -> str:
+def unit_of(options: Options, graph: Graph, hops: bool) -> str:
+    """Return the unit of distances: what the caller says, or hops."""
     if options.unit is not None:
         return options.unit
     return "hops" if hops or graph.weight_dtype is None else ""
