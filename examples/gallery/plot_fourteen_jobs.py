@@ -2,11 +2,12 @@
 Fourteen daily jobs
 ===================
 
-What transport modellers and network analysts do every day, each as one call. The town is the one of
-``examples/data``: 324 crossings, 551 streets.
+What transport modellers and network analysts do every day, each as one call. Where the answer lies
+on a map, ``kl.draw`` shows it there. The town is the one of ``examples/data``: 324 crossings, 551
+streets.
 """
 
-# sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 1
 
 import tempfile
 from pathlib import Path
@@ -51,7 +52,7 @@ trips
 # ---------------
 
 bands = kl.isochrones(g, "G9", [1, 2, 3])
-bands
+kl.draw(bands, unit="min")
 
 # %%
 # 5. The k nearest of each
@@ -60,7 +61,7 @@ bands
 # For every crossing its three nearest schools.
 
 schools = ["C4", "D15", "H9", "O6", "Q16"]
-kl.nearest(g, schools, k=3).to_frame().head(6)
+kl.nearest(g, schools, k=3)
 
 # %%
 # 6. The nearest of several, and whose it is
@@ -68,7 +69,7 @@ kl.nearest(g, schools, k=3).to_frame().head(6)
 
 near = kl.nearest(g, schools)
 print(near.to_frame()["facility"].value_counts().to_dict())
-print("the way from A1:", *near.path("A1"))
+kl.draw(near, target="A1", unit="min")
 
 # %%
 # 7. One-way streets
@@ -76,8 +77,14 @@ print("the way from A1:", *near.path("A1"))
 #
 # The column ``oneway`` above says which rows are one-way, and which way: the way back differs.
 
-print("there:", *kl.sssp(g, "H8").path("L12"))
-print("back: ", *kl.sssp(g, "L12").path("H8"))
+there, back = kl.sssp(g, "H8").route("L12"), kl.sssp(g, "L12").route("H8")
+print("there:", *there.vertices)
+kl.draw(there, unit="min")
+
+# %%
+
+print("back: ", *back.vertices)
+kl.draw(back, unit="min")
 
 # %%
 # 8. The geometry of a route
@@ -105,10 +112,10 @@ print(np.load(file, mmap_mode="r").shape, f"{file.stat().st_size / 1e6:.0f} MB")
 # 10. Other weights every day
 # ---------------------------
 #
-# New weights come in the order of the table.
+# New weights come in the order of the table. How much longer is every way from B3 when it rains?
 
 rain = streets["minutes"] * np.where(streets["kind"] == "bridge", 2.5, 1.2)
-kl.sssp(g.reweight(rows=rain), pairs=[("B3", "Q15")]).distances
+kl.draw(kl.sssp(g.reweight(rows=rain), "B3"), minus=kl.sssp(g, "B3"), unit="min")
 
 # %%
 # 11. Turns
@@ -122,6 +129,7 @@ t = kl.TurnGraph(g, turns)
 print(f"without: {route.distance:.2f} min:", *route.vertices[2:7])
 detour = t.sssp("B3").route("Q15")
 print(f"with:    {detour.distance:.2f} min:", *detour.vertices[2:7])
+kl.draw(detour, unit="min", title=f"From B3 to Q15 without the turn at {b}")
 
 # %%
 # 12. NaN and duplicates
@@ -142,8 +150,8 @@ clean, clean.weights.tolist()
 # --------------
 
 parts = kl.components(g, kind="strong")
-print(parts)
 print(g.subgraph(parts.largest))
+kl.draw(parts)
 
 # %%
 # 14. From OSMnx

@@ -300,8 +300,12 @@ def test_what_is_refused() -> None:
         kl.isochrones(g, 0, 1, longest=-2)
     with pytest.raises(kl.GraphError):
         kl.isochrones(g, 99, 1)
-    with pytest.raises(kl.RequestError, match="starts at one vertex"):
-        kl.isochrones(g, [0, 1], 1)
+    with pytest.raises(kl.RequestError, match="source is empty: name at least one"):
+        kl.isochrones(g, [], 1)
+    with pytest.raises(kl.RequestError, match="each must be True or False"):
+        kl.isochrones(g, [0, 1], 1, each="yes")  # type: ignore[call-overload]
+    with pytest.raises(kl.GraphError, match="no vertex 99"):
+        kl.isochrones(g, [0, 99], 1)
 
 
 def test_limits_are_rounded_to_the_type_of_the_weights() -> None:
@@ -316,6 +320,89 @@ def test_limits_are_rounded_to_the_type_of_the_weights() -> None:
     assert [line.tolist() for line in zones.streets(0.1)] == [[[0, 0], [1, 0]]]
     counts = [f["properties"]["vertices"] for f in zones.to_geojson(["streets"])["features"]]
     assert counts == [3, 2]
+
+
+# ---- several sources ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_area_of_several_sources(reverse: bool) -> None:
+    """What is near to any of them: vertices, streets from both sides, and one outline."""
+    g = grid(20, weights=(1, 9), seed=2)
+    sources = [21, 378, 210]
+    zones = kl.isochrones(g, sources, [8, 16], reverse=reverse)
+    least = kl.sssp(g, sources=sources, reverse=reverse).distances.min(axis=0)
+    for limit in zones.limits:
+        assert set(zones.vertices(limit)) == set(np.flatnonzero(least <= limit))
+    table = zones.to_frame()
+    assert table.distance.is_monotonic_increasing
+    for vertex, distance, _, source in table.values.tolist():
+        assert distance == least[int(vertex)]
+        ends = (int(source), int(vertex))
+        assert kl.sssp(g, ends[reverse]).distances[ends[not reverse]] == distance
+    assert zones.source == sources
+    assert zones.to_geojson()["features"][0]["properties"]["source"] == sources
+    assert zones.verify().rows == 3
+    assert repr(zones).startswith(f"Isochrones({'to' if reverse else 'from'} [21, 378, 210]: ")
+    single = kl.isochrones(g, [21], [8])
+    assert (single.source, list(single.to_frame())[-1]) == ([21], "source")
+
+
+def test_a_street_between_two_sources_is_reached_from_both_ends() -> None:
+    g = kl.Graph.from_edges([0], [1], [10.0], directed=False).with_positions([(0, 0), (10, 0)])
+    together = kl.isochrones(g, [0, 1], [3, 5])
+    assert spans(together.streets(3)) == [[[0, 0], [3, 0]], [[7, 0], [10, 0]]]
+    assert spans(together.streets(5)) == [[[0, 0], [10, 0]]]
+
+
+def test_areas_of_neighbours_are_joined() -> None:
+    g = grid(21)
+    near, far = kl.isochrones(g, [200, 206], 4), kl.isochrones(g, [46, 394], 4)
+    assert len(near.area(4)) == 1
+    assert len(far.area(4)) == 2
+    alone = kl.isochrones(g, 200, 4).area(4)
+    assert area_of(near.area(4)[0][0]) > area_of(alone[0][0])
+    assert [f["geometry"]["type"] for f in far.to_geojson("area")["features"]] == ["MultiPolygon"]
+
+
+def test_areas_of_each(tmp_path: Path) -> None:
+    g = grid(15, weights=(1, 9), seed=3)
+    sources = [16, 112, 208, 16]
+    each = kl.isochrones(g, sources, [5, 15], each=True, longest=2.5)
+    assert len(each) == 4
+    for source, zones in zip(sources, each, strict=True):
+        alone = kl.isochrones(g, source, [5, 15], longest=2.5)
+        assert zones.source == source
+        assert zones.to_geojson() == alone.to_geojson()
+        assert zones.to_frame().equals(alone.to_frame())
+        assert zones.reach.path(source, zones.vertices(15)[-1])
+    assert [zones.source for zones in each[1:3]] == [112, 208]
+    frame = each.to_frame()
+    assert list(frame) == ["source", "vertex", "distance", "limit"]
+    assert len(frame) == sum(len(zones.to_frame()) for zones in each)
+    features = each.to_geojson()["features"]
+    limits = [feature["properties"]["limit"] for feature in features]
+    assert limits == [15.0] * 8 + [5.0] * 8
+    assert [f["properties"]["source"] for f in features[:8:2]] == sources
+    assert each.__geo_interface__["features"] == features
+    each.save(tmp_path / "each.geojson")
+    assert json.loads((tmp_path / "each.geojson").read_text()) == each.to_geojson()
+    each.save(tmp_path / "each.csv")
+    assert (tmp_path / "each.csv").read_text().startswith("source,vertex,distance,limit\n16,16,0")
+    assert each.verify().rows == 4
+    assert repr(each).startswith("IsochronesEach(from [16, 112, 208, 16]: ")
+    one = kl.isochrones(g, 16, [5], each=True)
+    assert [zones.source for zones in one] == [16]
+    many = kl.isochrones(g, range(9), [5], each=True)
+    assert repr(many).startswith("IsochronesEach(from 9 sources: ")
+
+
+def test_labels_of_several_sources() -> None:
+    table = {"source": ["a", "b"], "target": ["b", "c"], "s": [10, 20]}
+    g = kl.Graph.from_table(table, weight="s").with_positions([(0, 0), (10, 0), (0, 10)])
+    zones = kl.isochrones(g, ["a", "c"], 5)
+    assert zones.to_geojson()["features"][0]["properties"]["source"] == ["a", "c"]
+    assert zones.to_frame()["source"].tolist() == ["a", "c"]
 
 
 # ---- beside a plain program ---------------------------------------------------------------------

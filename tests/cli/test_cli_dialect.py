@@ -20,7 +20,7 @@ from kleene.cli.main import app
 #: Parameters that no option has: what a command passes on itself, and what only programs need.
 PYTHON_ONLY = {
     *("graph", "source", "progress", "keep", "order", "demand", "origin", "destination", "volume"),
-    *("kind", "what", "path", "positions", "row", "route"),
+    *("kind", "what", "path", "positions", "row", "route", "minus"),
 }
 CALLS = {
     **{name: name for name in ("bfs", "sssp", "apsp", "closure", "within", "prepare", "loads")},

@@ -129,6 +129,23 @@ def test_isochrones_as_geojson(grid: Path, tmp_path: Path) -> None:
     assert "saved" in kleene("isochrones", grid, 12, "--limit", 5, "-o", out).output
 
 
+def test_isochrones_of_several(grid: Path, tmp_path: Path) -> None:
+    out = tmp_path / "iso.geojson"
+    graph = kl.read(grid)
+    found = document("isochrones", grid, 6, 18, "--limits", "3,6", "-o", out)
+    assert found["source"] == [6, 18]
+    zones = kl.isochrones(graph, [6, 18], [3, 6])
+    assert json.loads(out.read_text()) == json.loads(json.dumps(zones.to_geojson()))
+    assert [zone["vertices"] for zone in found["limits"]] == zones._counts
+    found = document("isochrones", grid, "6,18", "--each", "--limits", "3,6", "-o", out)
+    each = kl.isochrones(graph, [6, 18], [3, 6], each=True)
+    assert json.loads(out.read_text()) == json.loads(json.dumps(each.to_geojson()))
+    assert [zone["source"] for zone in found["limits"]] == [6, 6, 18, 18]
+    said = lines("isochrones", grid, 6, 18, "--each", "--limits", "3")
+    assert "sources 6, 18" in said
+    assert "source limit vertices" in said
+
+
 def test_a_map_needs_positions(towns: Path, tmp_path: Path) -> None:
     for arguments in (
         ("isochrones", towns, "ann", "--limit", 5),

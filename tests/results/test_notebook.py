@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browser import Browser, chromium
 
 import kleene as kl
 
@@ -56,10 +59,11 @@ def towns() -> kl.Graph:
 
 def everything(g: kl.Graph) -> list[Any]:
     """Return one object of each kind that notebooks show."""
+    placed = g.with_positions(np.arange(2 * g.n).reshape(-1, 2))
     return [
         g,
         g.stats,
-        g.with_positions(np.arange(2 * g.n).reshape(-1, 2)),
+        placed,
         kl.Graph.from_edges([], []),
         kl.Graph.from_dense(np.ones((3, 3))),
         kl.bfs(g, "Rome"),
@@ -76,7 +80,22 @@ def everything(g: kl.Graph) -> list[Any]:
         kl.components(g),
         kl.k_shortest(g, "Rome", "Turin", 3),
         kl.k_shortest(g, "Turin", "Rome", 3),
-        kl.isochrones(g.with_positions(np.arange(2 * g.n).reshape(-1, 2)), HOSTILE, [1, 2e6]),
+        kl.isochrones(placed, HOSTILE, [1, 2e6]),
+        kl.isochrones(placed, ["Rome", HOSTILE], [1, 2e6]),
+        kl.isochrones(placed, ["Rome", HOSTILE], [1, 2e6], each=True),
+        kl.nearest(g, ["Bari", HOSTILE, "Turin"], k=3),
+        kl.sssp(placed, "Rome").routes(),
+        kl.k_shortest(g, k=2, pairs=[("Rome", "Turin"), ("Turin", HOSTILE)]),
+        kl.loads(placed, [("Rome", "Turin", 5), ("Turin", HOSTILE, 9)]),
+        kl.loads(g, [("Turin", HOSTILE, 9)]).unassigned,
+        kl.closeness(placed),
+        kl.betweenness(placed, edges=True),
+        kl.betweenness(placed, edges=True).edges,
+        kl.eccentricity(kl.generate.cycle(9)),
+        kl.path_counts(g, HOSTILE),
+        kl.distance_histogram(g),
+        kl.reduce_distances(g),
+        kl.sssp(g, "Rome").stats,
         kl.explain(g, "apsp"),
         kl.explain(g, "apsp", device="emulated"),
         kl.methods(),
@@ -165,6 +184,124 @@ def test_a_huge_result_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "9 distances" in Card(result).text
 
 
+def test_no_card_has_a_number_that_stands_for_another(towns: kl.Graph) -> None:
+    """Largest integers, infinities and -1 are words: "no path", "no limit"."""
+    largest = [str(2**bits - 1) for bits in (31, 63)]
+    largest += [f"{2**bits - 1:,}" for bits in (31, 63)]
+    answers = [
+        *everything(towns),
+        kl.closure(towns, "max_min"),
+        kl.sssp(towns, "Rome", dtype="int64"),
+        kl.bfs(towns, sources=["Rome", "Bari"]),
+        kl.sssp(towns.reweight(arcs=[0.5, 1.5, 2.5, 3.5]), "Bari"),
+        kl.closure(towns.reweight(arcs=[0.5, 1.5, 2.5, 3.5]), "max_min"),
+        kl.prepare(towns, semiring="max_min").matrix(["Rome", "Bari"], ["Rome", "Turin"]),
+        kl.within(towns, ["Rome"], float("inf")),
+        kl.nearest(towns, ["Turin"], k=1),
+    ]
+    for answer in answers:
+        text = Card(answer).text
+        assert not [word for word in largest if word in text], answer
+        assert not re.search(r"(?<![\w.])(-?inf|nan|-1)(?![\w.])", text), text
+
+
+def test_paths_without_an_arc_have_no_limit(towns: kl.Graph) -> None:
+    assert "Rome | no limit | 225 | 570 | 140" in Card(kl.closure(towns, "max_min")).text
+
+
+def test_all_of_the_nearest(towns: kl.Graph) -> None:
+    near = kl.nearest(towns, ["Turin", "Milan"], k=2)
+    text = Card(near).text
+    assert "vertex | rank | nearest | distance | Rome | 1 | Milan | 570 | 2 | Turin | 710" in text
+    assert "Turin | 1 | Turin | 0 | 2 | no path" in text
+    many = kl.nearest(kl.generate.complete(40), range(30), k=30)
+    card = Card(many)
+    assert card.tags.count("tr") == 1 + 1 + 30  # the fact, the heads, and all of one vertex
+    assert "first 1 of 40 vertices" in card.text
+    assert "rank" not in Card(kl.nearest(towns, ["Turin"])).text
+
+
+def test_maps_in_cards() -> None:
+    town = kl.generate.grid(8, 8, weights=(1, 3), seed=1)
+    town = town.with_positions([divmod(v, 8) for v in range(64)])
+    search = kl.sssp(town, 0)
+    for answer, what in (
+        (kl.isochrones(town, 27, [2, 4, 6]), "map of the areas"),
+        (kl.isochrones(town, [0, 63], [2, 4]), "map of the areas"),
+        (kl.isochrones(town, [0, 63], [2, 4], each=True), "map of the areas"),
+        (search.route(63), "map of the way"),
+        (search.routes([63, 7]), "map of the way"),
+        (kl.loads(town, [(0, 63, 5)]), "map of traffic"),
+        (kl.closeness(town), "map of closeness"),
+        (kl.betweenness(town, edges=True).edges, "map of betweenness"),
+    ):
+        card = Card(answer)
+        assert f'aria-label="{what}"' in card.html
+        assert "currentColor" in card.html  # the streets
+        assert all("max-width:100%" in style for style in card.styles if "height:auto" in style)
+    areas = Card(kl.isochrones(town, 27, [2, 4, 6])).html
+    filled = re.findall(r'fill="(#\w+)" fill-opacity', areas)
+    assert len(filled) == len(set(filled)) == 3
+    for colour in filled:  # the table says what it stands for
+        assert areas.count(f'fill="{colour}"') == 2
+    assert "svg" not in Card(kl.closeness(kl.generate.grid(8, 8))).tags
+    assert "svg" not in Card(kl.sssp(town, 0, limit=1).route(63)).tags  # no path
+    large = kl.generate.grid(80, 80).with_positions([divmod(v, 80) for v in range(6400)])
+    assert len(Card(kl.isochrones(large, 0, [300], hops=True)).html) < 60_000
+
+
+def test_no_map_of_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card is made in milliseconds."""
+    town = kl.generate.grid(8, 8).with_positions([divmod(v, 8) for v in range(64)])
+    answers = [
+        kl.isochrones(town, [0, 63], [2, 4]),
+        kl.isochrones(town, [0, 63], [2, 4], each=True),
+        kl.bfs(town, 0).route(63),
+        kl.loads(town, [(0, 63, 5)]),
+        kl.closeness(town),
+    ]
+    assert all("map of" in Card(answer).html for answer in answers)
+    with monkeypatch.context() as patch:
+        patch.setattr("kleene.graph.sketch._MOST_ARCS", 100)
+        assert not any("map of" in Card(answer).html for answer in answers)
+    monkeypatch.setattr("kleene.results.display._MOST_OUTLINED", 9)
+    assert not any("map of" in Card(answer).html for answer in answers[:2])
+
+
+def test_measures_and_traffic(towns: kl.Graph) -> None:
+    text = Card(kl.loads(towns, [("Rome", "Turin", 5), ("Turin", HOSTILE, 9)])).text
+    assert "volume | 5 | on | 2 of 4 arcs | total cost | 3,550" in text
+    assert "without a path | 9 (1 trip)" in text
+    assert "Rome | Milan | 5 | Milan | Turin | 5" in text
+    text = Card(kl.eccentricity(kl.generate.path(5))).text
+    assert "least | 2 | mean | 3.2 | most | 4" in text
+    assert "vertices | vertex | eccentricity | 0 | 4 | 4 | 4" in text
+    assert "largest 6 of 40 vertices" in Card(kl.closeness(kl.generate.path(40))).text
+    assert "one end | other end | betweenness" in (
+        Card(kl.betweenness(kl.generate.path(5), edges=True).edges).text
+    )
+    assert "sources | 3 of 5" in Card(kl.betweenness(kl.generate.path(5), samples=3)).text
+    text = Card(kl.distance_histogram(kl.generate.path(5))).text
+    assert "pairs | 20 | from | 5 sources" in text
+    counted = kl.path_counts(kl.generate.grid(60, 60), 0, exact=True)
+    assert "3599 | 2.43" in Card(counted).text
+    assert "e+34" in Card(counted).text
+    assert "source | reached | sum | farthest" in Card(kl.reduce_distances(towns)).text
+
+
+def test_routes_and_timings(towns: kl.Graph) -> None:
+    text = Card(kl.sssp(towns, "Rome").routes(["Turin", "Bari"])).text
+    assert "2 routes | routes | from | to | arcs | distance | Rome | Turin | 2 | 710" in text
+    assert "no path" in text
+    pairs = kl.k_shortest(towns, k=2, pairs=[("Rome", "Turin"), ("Turin", "Rome")])
+    assert "Rome | Turin | 1 | 710 | 710 | Turin | Rome | 0 | no path" in Card(pairs).text
+    weighted = towns.reweight(arcs=[0.1, 0.2, 0.1, 1.0])
+    route = kl.sssp(weighted, "Rome").route("Turin")
+    assert "distance 0.3" in Card(route).text
+    assert "0.30000000000000004" not in Card(route).text
+    assert "computing" in Card(kl.sssp(towns, "Rome").stats).text
+
+
 def test_other_answers(towns: kl.Graph) -> None:
     assert "Rome | Naples | 225 | 0" in Card(kl.sssp(towns, "Rome").route("Naples")).text
     assert "no path" in Card(kl.sssp(towns, "Rome").route("Bari")).text
@@ -202,3 +339,23 @@ def test_a_result_in_a_kernel() -> None:
     data, _ = formatters.DisplayFormatter().format(kl.draw(kl.generate.cycle(4)))
     assert {"text/plain", "text/html", "image/svg+xml"} <= data.keys()
     assert data["text/plain"].startswith("Picture(")
+
+
+# ---- in a browser -------------------------------------------------------------------------------
+
+
+HEAD = '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+
+
+@pytest.mark.skipif(chromium() is None, reason="there is no Chromium")
+def test_cards_fit_a_phone_and_a_desk(towns: kl.Graph, tmp_path: Path) -> None:
+    cards = "".join(f"<div>{thing._repr_html_()}</div>" for thing in everything(towns))
+    page = tmp_path / "cards.html"
+    page.write_text(f"{HEAD}<body>{cards}</body>", encoding="utf-8")
+    program = chromium()
+    assert program is not None
+    with Browser(program) as browser:
+        for width in (390, 1280):
+            browser.open(page, width)
+            assert browser.errors == []
+            assert browser.run("document.documentElement.scrollWidth") <= width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import kleene as kl
 from kleene.graph.rows import Lines
 from kleene.viz.colouring import Groups
 from kleene.viz.layout import map_layout, place, separate
+from kleene.viz.names import text_boxes
 from kleene.viz.picture import Picture
-from kleene.viz.shapes import text_width
+from kleene.viz.shapes import Dots, Region, Text, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -201,6 +203,38 @@ def test_regions_of_facilities() -> None:
     assert "1 is without one (grey)" in kl.draw(kl.nearest(graph, [2])).description
 
 
+def test_twelve_facilities_have_twelve_colours() -> None:
+    graph = kl.generate.grid(12, 12)
+    near = kl.nearest(graph, [13 * i for i in range(12)])
+    picture = kl.draw(near, labels=False)
+    dots = [s for s in picture.shapes if isinstance(s, Dots) and s.rim is None]
+    assert len(dots) == 24  # the regions, and the legend
+    assert len({s.colour for s in dots}) == 12
+    named = {t for t in texts(picture) if t.isdigit()}
+    assert named == {str(13 * i) for i in range(12)}  # in the legend, and on the map
+    assert sum(t.isdigit() for t in texts(picture)) == 24 + 12  # names on the map have a halo
+
+
+def test_a_legend_of_many_wraps_and_says_what_it_leaves_out() -> None:
+    graph = kl.generate.grid(20, 20)
+    names = [f"facility with a long name, number {i}" for i in range(60)]
+    labels = [*names, *map(str, range(60, 400))]
+    named = kl.Graph.from_csr(*graph.csr[:2], labels=labels)
+    picture = kl.draw(kl.nearest(named, names), labels=False)
+    more = [t for t in texts(picture) if re.fullmatch(r"and \d+ more", t)]
+    assert len(more) == 1
+    boxes = text_boxes(s for s in picture.shapes if isinstance(s, Text) and s.halo is None)
+    assert (boxes[:, 2] <= picture.width).all()
+    assert (boxes[:, 3] <= picture.height).all()
+
+
+def test_the_nearest_of_some_vertices() -> None:
+    """A prepared graph finds those of the vertices asked for; others are grey."""
+    graph = kl.generate.grid(5, 5)
+    picture = kl.draw(kl.prepare(graph).nearest([3, 20], [0, 24]), labels=False)
+    assert "23 are without one (grey)" in picture.description
+
+
 def test_neighbouring_regions_differ_in_colour() -> None:
     graph = kl.generate.cycle(17)
     groups = Groups.of_regions(graph, np.arange(17), [str(i) for i in range(17)])
@@ -226,6 +260,53 @@ def test_bands_of_isochrones() -> None:
     assert "path to 3: 3 min" in picture.description
     dots = [p for p in elements(picture, "path") if "h0" in p.get("d", "")]
     assert sorted(p.get("d", "").count("M") for p in dots) == [1, 1, 3, 7, 15]  # and the legend
+
+
+def town() -> kl.Graph:
+    return kl.generate.grid(9, 9).with_positions([divmod(v, 9) for v in range(81)])
+
+
+def regions(picture: Picture) -> list[Region]:
+    return [shape for shape in picture.shapes if isinstance(shape, Region)]
+
+
+def test_areas_are_drawn_the_largest_first() -> None:
+    drawn = regions(kl.draw(kl.isochrones(town(), 40, [1, 3])))
+    wide, narrow = (np.ptp(np.vstack(region.rings), axis=0) for region in drawn)
+    assert (wide > narrow).all()
+    assert drawn[0].colour != drawn[1].colour
+    assert regions(kl.draw(kl.isochrones(town(), 40, [1]), positions=np.eye(81)[:, :2])) == []
+
+
+def test_holes_stay_open(tmp_path: Path) -> None:
+    places = [divmod(v, 9) for v in range(81)]
+    ring = [v for v, (x, y) in enumerate(places) if not (2 < x < 6 and 2 < y < 6)]
+    graph = town().subgraph(ring)
+    picture = kl.draw(kl.isochrones(graph, graph.label(0), 99, longest=1.5))
+    [region] = regions(picture)
+    assert len(region.rings) == 2
+    path = next(p for p in elements(picture, "path") if p.get("fill-rule"))
+    assert path.get("fill-rule") == "evenodd"
+    assert (path.get("d") or "").count("z") == 2
+    pytest.importorskip("matplotlib")
+    assert picture.save(tmp_path / "ring.png").stat().st_size > 1000
+
+
+def test_several_origins() -> None:
+    together = kl.draw(kl.isochrones(town(), [20, 60], [1, 2]), unit="min", target=61)
+    assert "from 20, 60 within 2 min" in together.title
+    assert len(regions(together)) == 2
+    assert "path to 61: 1 min along 1 arc" in together.description
+    far = kl.draw(kl.isochrones(town(), [20, 60], [1]), target=0)
+    assert far.description.endswith("0 is farther or unreachable")
+    each = kl.draw(kl.isochrones(town(), [20, 60], [1, 2], each=True), unit="min")
+    assert len(regions(each)) == 4
+    assert len({region.colour for region in regions(each)}) == 2
+    assert {"20", "60"} <= set(texts(each))
+    many = kl.isochrones(town(), range(0, 80, 8), [1])
+    assert "from the nearest of 10 sources within 1" in kl.draw(many).title
+    with pytest.raises(kl.RequestError, match="several sources have none"):
+        kl.draw(kl.isochrones(town(), [20, 60], [1], each=True), target=3)
 
 
 def test_components_by_colour() -> None:

@@ -22,25 +22,26 @@ bands = kl.isochrones(g, "G9", [1, 2, 3])
 bands
 
 # %%
-# Three bands, the nearest on top. The river has four bridges, and the outlines show it.
+# On a map, the nearest on top. The river has four bridges, and the outlines show it.
 
-figure, axes = plt.subplots(figsize=(6.4, 6))
-for limit, colour in {3: "#cfe3e2", 2: "#7fc0b9", 1: "#21918c"}.items():
-    for outline, *holes in bands.area(limit):
-        axes.fill(*outline.T, color=colour, lw=0)
-        for hole in holes:
-            axes.fill(*hole.T, color="white", lw=0)
-lines = g.positions[np.column_stack([g.coo.sources, g.coo.targets])]
-axes.add_collection(LineCollection(lines, color="#6b7178", lw=0.5))
-axes.plot(*g.positions[g.index("G9")], "o", color="#d1380f")
-axes.set(aspect="equal", title="One, two and three minutes from G9")
-axes.set_axis_off()
-plt.show()
+kl.draw(bands, unit="min")
+
+# %%
+# From several places: what is near to any of them is one area,
+
+stations = ["C4", "H9", "O6", "Q16"]
+kl.draw(kl.isochrones(g, stations, [1, 2]), unit="min")
+
+# %%
+# and with ``each=True`` every place has its own.
+
+kl.draw(kl.isochrones(g, stations, [2], each=True), unit="min", title="Two minutes from stations")
 
 # %%
 # The streets themselves end where the minutes do:
 
 figure, axes = plt.subplots(figsize=(6.4, 6))
+lines = g.positions[np.column_stack([g.coo.sources, g.coo.targets])]
 axes.add_collection(LineCollection(lines, color="#e4e2da", lw=0.8))
 axes.add_collection(LineCollection(bands.streets(2), color="#21918c", lw=1.6))
 axes.plot(*g.positions[g.index("G9")], "o", color="#d1380f")

@@ -6,8 +6,6 @@ The nearest of several hospitals
 path. One search does it for all vertices.
 """
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
 import kleene as kl
@@ -22,17 +20,12 @@ near.to_frame().head()
 # %%
 # The catchment areas:
 
-owner = near.to_frame().set_index("vertex")["facility"].loc[crossings["id"]]
-figure, axes = plt.subplots(figsize=(6, 6))
-for hospital in hospitals:
-    inside = g.positions[np.asarray(owner == hospital)]
-    axes.scatter(*inside.T, s=26, label=f"{hospital}: {len(inside)} crossings")
-for hospital in hospitals:
-    axes.plot(*g.positions[g.index(hospital)], "P", ms=12, color="#22262b")
-axes.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, 0), frameon=False)
-axes.set(aspect="equal", title="Which hospital is the nearest?")
-axes.set_axis_off()
-plt.show()
+kl.draw(near, title="Which hospital is the nearest?")
+
+# %%
+# A fifth one at H9: who would be nearer to a hospital, and by how much?
+
+kl.draw(kl.nearest(g, [*hospitals, "H9"]), minus=near, unit="min", title="A hospital at H9")
 
 # %%
 # ``k=2`` adds the second nearest, for the case that the first is full.

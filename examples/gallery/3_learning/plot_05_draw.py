@@ -3,7 +3,8 @@ Draw a graph
 ============
 
 ``kl.draw`` makes a picture of a graph, or of an answer: coloured by distance from the source, with
-the path to a target. In a notebook the picture shows itself; with a file name it is written as SVG,
+the path to a target; measures by colour and size, traffic by width, and what differs between two
+answers. In a notebook the picture shows itself; with a file name it is written as SVG,
 PNG or PDF. Without positions, the layout is computed from the distances.
 """
 
@@ -23,3 +24,14 @@ parts = {
 }
 g = kl.Graph.from_table(parts, "from", "to", "days")
 kl.draw(g, title="A house")
+
+# %%
+# Measures have colours and sizes:
+
+kl.draw(kl.betweenness(kl.generate.small_world(60, seed=2)), labels=False)
+
+# %%
+# What changes if a part is built faster: two answers of one kind, one minus the other.
+
+faster = g.update({("plan", "walls"): 3})
+kl.draw(kl.sssp(faster, "plan"), minus=kl.sssp(g, "plan"), unit="days")

@@ -4,31 +4,66 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from kleene.backends.common.limits import in_type_of_weights
-from kleene.calls.arguments import make_ask, require_graph
+from kleene.calls.arguments import Vertices, as_vertices, make_ask, require_graph
 from kleene.calls.within import search_within
 from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag
-from kleene.results.isochrones import Isochrones
+from kleene.graph.labels import is_one_vertex
+from kleene.results.isochrones import Isochrones, IsochronesEach
 
 __all__ = ["isochrones"]
 
 
+@overload
 def isochrones(
     graph: Graph,
-    source: Hashable,
+    source: Hashable | Vertices,
     limits: float | Iterable[float],
     *,
+    each: Literal[False] = False,
     hops: bool = False,
     reverse: bool = False,
     longest: float | None = None,
-) -> Isochrones:
+) -> Isochrones: ...
+@overload
+def isochrones(
+    graph: Graph,
+    source: Hashable | Vertices,
+    limits: float | Iterable[float],
+    *,
+    each: Literal[True],
+    hops: bool = False,
+    reverse: bool = False,
+    longest: float | None = None,
+) -> IsochronesEach: ...
+@overload
+def isochrones(
+    graph: Graph,
+    source: Hashable | Vertices,
+    limits: float | Iterable[float],
+    *,
+    each: bool,
+    hops: bool = False,
+    reverse: bool = False,
+    longest: float | None = None,
+) -> Isochrones | IsochronesEach: ...
+def isochrones(
+    graph: Graph,
+    source: Hashable | Vertices,
+    limits: float | Iterable[float],
+    *,
+    each: bool = False,
+    hops: bool = False,
+    reverse: bool = False,
+    longest: float | None = None,
+) -> Isochrones | IsochronesEach:
     """Return the part of a network within each of several limits: vertices, streets and outlines.
 
     Parameters
@@ -36,10 +71,12 @@ def isochrones(
     graph : Graph
         The network, with positions (:meth:`Graph.with_positions`); its weights, say seconds or
         metres, must not be negative.
-    source : vertex
-        Where to start.
+    source : vertex, or sequence of vertices
+        Where to start. Several make one area: what is within a limit of the nearest of them.
     limits : number, or sequence of numbers
         The limits, in the unit of the weights; or hops.
+    each : bool
+        Make areas of each source instead of one area of all.
     hops : bool
         Count arcs instead of adding weights. Streets are then reached whole or not at all.
     reverse : bool
@@ -51,9 +88,10 @@ def isochrones(
 
     Returns
     -------
-    Isochrones
+    Isochrones, or IsochronesEach
         :meth:`Isochrones.to_geojson` is what maps take; ``vertices``, ``streets``, ``area`` and
-        ``to_frame`` are the parts of it.
+        ``to_frame`` are the parts of it. With ``each``, a sequence of them, in the order of the
+        sources, with the same ways out. ``kl.draw`` shows both.
 
     Raises
     ------
@@ -74,6 +112,13 @@ def isochrones(
     Isochrones(from 435: 26 within 300, 98 within 600)
     >>> [f["properties"]["kind"] for f in zones.to_geojson()["features"]]
     ['area', 'streets', 'area', 'streets']
+
+    What is near to any of two, and to each of them:
+
+    >>> kl.isochrones(g, [435, 35], [300])
+    Isochrones(from [435, 35]: ... within 300)
+    >>> [zones.source for zones in kl.isochrones(g, [435, 35], [300], each=True)]
+    [435, 35]
     """
     require_graph(graph)
     if graph.positions is None:
@@ -84,15 +129,16 @@ def isochrones(
     bounds = _as_limits(limits)
     if longest is not None:
         longest = _as_number(longest, "longest")
-    start = graph.index(source)
-    if not isinstance(start, int):
-        raise RequestError(f"isochrones starts at one vertex, not at {source!r}")
-    hops, reverse = as_flag(hops, "hops"), as_flag(reverse, "reverse")
-    sources = np.array([start], dtype=graph.id_dtype)
-    request = make_ask("within", sources=1, device="cpu")
+    several = isinstance(source, Iterator) or not is_one_vertex(source)
+    sources = as_vertices(graph, source if several else [source], "source")  # type: ignore[arg-type]
+    if not len(sources):
+        raise RequestError(Code("source"), " is empty: name at least one")
+    each, hops, reverse = as_flag(each, "each"), as_flag(hops, "hops"), as_flag(reverse, "reverse")
+    request = make_ask("within", sources=len(sources), device="cpu")
     reach = search_within(graph, sources, bounds[-1], None, hops, reverse, request)
     rounded = tuple(in_type_of_weights(bound, graph, hops) for bound in bounds)
-    return Isochrones(reach, bounds, rounded, longest)
+    found = Isochrones(reach, bounds, rounded, longest, several)
+    return IsochronesEach(found) if each else found
 
 
 def _as_limits(limits: Any) -> tuple[float, ...]:

@@ -181,7 +181,7 @@ _VERTICES = {"sources": "source", "targets": "", "facilities": "facility"}
 #: Parameters that commands pass on themselves, or that only programs need.
 _PYTHON = {
     *("graph", "what", "path", "progress", "out", "keep", "on", "order", "demand", "origin"),
-    *("destination", "volume", "positions", "row", "route", "kind"),
+    *("destination", "volume", "positions", "row", "route", "minus", "kind"),
 }
 _SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 

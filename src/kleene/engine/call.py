@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
 from kleene.system.formatting import counted
+from kleene.system.html import card
 
 if TYPE_CHECKING:
     from kleene.backends.common.walks import Walks
@@ -174,6 +175,12 @@ class Timings:
     compute: float = 0.0
     copy_out: float = 0.0  # from the GPU
     total: float = 0.0  # from the first array touched to the answer
+
+    def _repr_html_(self) -> str:
+        parts = {"copies to the GPU": self.copy_in, "computing": self.compute}
+        parts |= {"copies from the GPU": self.copy_out}
+        facts = {name: f"{seconds:.3g} s" for name, seconds in parts.items() if seconds}
+        return card("Timings", f"{self.total:.3g} s", facts)
 
 
 class Outcome(NamedTuple):

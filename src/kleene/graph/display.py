@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from kleene.graph.labels import range_of_labels
 from kleene.graph.no_path import no_path
+from kleene.graph.sketch import Sketch, can_be_sketched
 from kleene.system.formatting import format_number
-from kleene.system.html import Html, card, columns, tag
+from kleene.system.html import Html, card, columns
 
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
@@ -25,7 +26,6 @@ Array = NDArray[Any]
 
 _FIRST = 6  # arcs in the preview
 _SKETCHED = 5000  # arcs up to which there is a sketch
-_SKETCH_SIDE = 150  # pixels
 
 
 def _size(graph: Graph) -> tuple[str, str, str]:
@@ -132,19 +132,6 @@ def _first_heads(graph: Graph, tails: Array, count: int) -> tuple[list[int], lis
 
 def _sketch(graph: Graph) -> Html | None:
     """Return a small drawing in the colour of the text, if the graph has positions and is small."""
-    if graph.positions is None or not 0 < graph.m <= _SKETCHED:
+    if not can_be_sketched(graph) or graph.m > _SKETCHED:
         return None
-    low = graph.positions.min(axis=0)
-    span = float(np.ptp(graph.positions, axis=0).max()) or 1.0
-    points = (graph.positions - low) / span * _SKETCH_SIDE
-    width, height = np.ptp(points, axis=0).round().astype(int).tolist()
-    points = np.round(points * [1, -1] + [0, height], 1)
-    sources, targets, _ = graph.coo
-    lines = zip(points[sources].tolist(), points[targets].tolist(), strict=True)
-    path = "".join(f"M{a:g} {b:g}L{c:g} {d:g}" for (a, b), (c, d) in lines)
-    drawn = tag("path", d=path, fill="none", stroke="currentColor", stroke_width="0.8")
-    return tag(
-        "svg", drawn, width=width + 4, height=height + 4,
-        viewBox=f"-2 -2 {width + 4} {height + 4}", style="opacity:.75", role="img",
-        aria_label="sketch of the graph",
-    )  # fmt: skip
+    return Sketch(graph).streets().html("sketch of the graph")

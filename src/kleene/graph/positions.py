@@ -26,10 +26,20 @@ __all__ = [
     "crs_of",
     "in_crs",
     "lines_of",
+    "narrowing",
     "oriented",
 ]
 
 _CRS = "_crs"  # in a graph's __dict__
+
+
+def narrowing(positions: NDArray[np.float64]) -> float:
+    """Return the length of a degree of longitude over one of latitude; 1 for other coordinates."""
+    inside = (np.abs(positions) <= [180, 90]).all()
+    if not len(positions) or not inside or (positions == np.round(positions)).all():
+        return 1.0
+    low, high = positions[:, 1].min(), positions[:, 1].max()
+    return float(max(0.01, np.cos(np.radians((low + high) / 2))))
 
 
 def as_positions(graph: Graph, positions: Any) -> NDArray[np.float64]:

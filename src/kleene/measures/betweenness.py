@@ -121,6 +121,15 @@ class Betweenness(Measure):
         return numbers
 
     @property
+    def _facts(self) -> dict[str, str]:
+        facts = {}
+        if self.sources is not None:
+            facts["sources"] = f"{len(self.sources):,} of {self.graph.n:,}"
+        if self.error is not None:
+            facts["error"] = f"{self.error:g}"
+        return facts
+
+    @property
     def _arc_scale(self) -> float:
         count = len(self._task.sources) if self._sampled else None
         return whole_scale(self.graph.n, self.normalized, self.graph.directed, True, count)

@@ -15,6 +15,7 @@ from kleene.engine.searched_rows import SearchedRows
 from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.forms import adopt
+from kleene.measures.display import histogram_html
 from kleene.measures.distance_measure import Measured
 from kleene.planning.plan import Plan
 from kleene.proofs.claim import require_edges, require_numbers
@@ -204,6 +205,9 @@ class DistanceHistogram(LongTable):
 
     def _blocks(self) -> Iterator[Block]:
         yield {"from": self.edges[:-1], "to": self.edges[1:], "pairs": self.counts}
+
+    def _repr_html_(self) -> str:
+        return histogram_html(self)
 
     def __repr__(self) -> str:
         what = "hops" if self._measured.hops else "lengths"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
+from kleene.measures.display import edges_html
 from kleene.results.long_table import LongTable
 from kleene.results.tables import BLOCK, Block, label_column
 from kleene.system.formatting import counted
@@ -61,6 +62,9 @@ class EdgeTable(LongTable):
                 "target": label_column(self.graph, heads[part]),
                 self.name: self.arcs[part],
             }
+
+    def _repr_html_(self) -> str:
+        return edges_html(self)
 
     def __repr__(self) -> str:
         return f"EdgeTable({self.name} of {counted(len(self), 'edge')})"

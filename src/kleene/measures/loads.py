@@ -15,6 +15,7 @@ from kleene.engine.call import Timings
 from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import adopt
+from kleene.measures.display import loads_html, unassigned_html
 from kleene.measures.loads_proof import add_up, cost, verify_loads
 from kleene.planning.plan import Plan
 from kleene.proofs.paths import Proof
@@ -70,6 +71,9 @@ class Unassigned:
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    def _repr_html_(self) -> str:
+        return unassigned_html(self)
 
     def __repr__(self) -> str:
         return f"Unassigned({counted(len(self), 'trip')}, volume {self.total:g})"
@@ -363,6 +367,9 @@ class Loads(LongTable):
                 block["row"] = np.ma.MaskedArray(numbers, numbers < 0)
                 block["against"] = rows.against[part]
             yield block
+
+    def _repr_html_(self) -> str:
+        return loads_html(self)
 
     def __repr__(self) -> str:
         lost = f", {self.unassigned.total:g} without a path" if len(self.unassigned) else ""

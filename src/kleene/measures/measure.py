@@ -12,6 +12,7 @@ from kleene.engine.call import Timings
 from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import adopt
+from kleene.measures.display import measure_html
 from kleene.planning.plan import Plan
 from kleene.proofs.paths import Proof
 from kleene.results.long_table import LongTable
@@ -161,6 +162,19 @@ class Measure(LongTable):
     @property
     def _size(self) -> str:
         return counted(len(self), "vertex", "vertices")
+
+    @property
+    def _magnitudes(self) -> Array:
+        """What numbers are drawn as: float64."""
+        return self.values.astype(np.float64)
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        """What else a notebook shows."""
+        return {}
+
+    def _repr_html_(self) -> str:
+        return measure_html(self)
 
     def __repr__(self) -> str:
         best = "".join(f", most {value:.6g} at {label!r}" for label, value in self.top(1))

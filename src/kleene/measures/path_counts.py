@@ -8,6 +8,7 @@ these.
 from __future__ import annotations
 
 import heapq
+import math
 import time
 from collections.abc import Iterator
 from decimal import Decimal
@@ -187,6 +188,11 @@ class PathCounts(Measure):
         exact = "rounded once" if self.values.dtype.kind == "f" else "exact"
         checked = f"{len(chosen):,} of {graph.n:,} numbers, {exact}"
         return Proof(1, 1, graph.m, checked, time.perf_counter() - began)
+
+    @property
+    def _magnitudes(self) -> Array:
+        """The logarithms: numbers of paths grow by factors; 0 where there is none."""
+        return np.array([math.log10(value) if value else 0.0 for value in self.values.tolist()])
 
     def _blocks(self) -> Iterator[Block]:
         """Yield the table; integers beyond int64 become text, which every format has."""

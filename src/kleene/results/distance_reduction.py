@@ -17,6 +17,7 @@ from kleene.proofs.claim import require_edges, require_numbers
 from kleene.proofs.counts import CountBounds, edges_in
 from kleene.proofs.paths import Proof
 from kleene.proofs.rows import ProvedRow, verify_rows
+from kleene.results.display import reduction_html
 from kleene.system.formatting import counted
 
 __all__ = ["DistanceReduction", "Reduced", "reduce_rows"]
@@ -215,6 +216,9 @@ class DistanceReduction:
         if (at := bounds.first_wrong(held)) is not None:
             proved.refuse(f"has {held[at]:,} vertices in bin {at}, expected {counts[at]:,}")
         return same and np.array_equal(held, counts)
+
+    def _repr_html_(self) -> str:
+        return reduction_html(self)
 
     def __repr__(self) -> str:
         what = "hops" if self.hops else "lengths"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.backends.task import WithinAnswer
 from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.proofs.paths import Proof
-from kleene.results.display import isochrones_html
+from kleene.results.display import each_html, isochrones_html
 from kleene.results.files import to_degrees
 from kleene.results.long_table import LongTable
 from kleene.results.reach import Reach
@@ -25,6 +26,7 @@ from kleene.system.cached_property import cached_property
 
 __all__ = [
     "Isochrones",
+    "IsochronesEach",
     "Streets",
     "outline",
     "streets_of",
@@ -38,18 +40,107 @@ _LONGER = 3.0
 
 _KINDS = ("area", "streets")
 
+_MOST_NAMED = 5  # sources that are named in a line of text
 
-class Isochrones(LongTable):
-    """The part of a network within each of several limits from a source.
+
+Features = list[dict[str, Any]]
+Convert = Callable[[Array], Array]
+
+
+class GeoTable(LongTable):
+    """A table whose rows lie on a map."""
+
+    _graph: Graph
+
+    def _features(self, kinds: Sequence[str], convert: Convert) -> Features:
+        """Return features of the map, the largest first."""
+        raise NotImplementedError
+
+    def to_geojson(self, kinds: Iterable[str] = _KINDS) -> dict[str, Any]:
+        """Return a GeoJSON FeatureCollection (RFC 7946), a plain dict.
+
+        For each limit, the largest first so that smaller ones are drawn on top, it has a feature
+        of each kind, with the properties source, limit, kind and vertices (how many are reached);
+        source is a list where several sources have one area together.
+        Coordinates are longitude and latitude (WGS 84), which GeoJSON prescribes: pyproj converts
+        those of an OSMnx graph in another system, others that cannot be degrees are a GraphError.
+        (``__geo_interface__`` has any coordinates, for libraries that know of others.)
+
+        Parameters
+        ----------
+        kinds : sequence of {"area", "streets"}
+            ``"area"`` is the outline, a Polygon or MultiPolygon, and null where there is no area;
+            ``"streets"`` a MultiLineString.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0], [1], [4]).with_positions([(0, 0), (8, 0)])
+        >>> kl.isochrones(g, 0, 3).to_geojson(["streets"])["features"][0]["geometry"]
+        {'type': 'MultiLineString', 'coordinates': [[[0.0, 0.0], [6.0, 0.0]]]}
+        """
+        convert = to_degrees(self._graph)
+        convert(_positions(self._graph))
+        return self._collection(kinds, convert)
+
+    def _collection(self, kinds: Iterable[str], convert: Convert = np.asarray) -> dict[str, Any]:
+        chosen = [kinds] if isinstance(kinds, str) else list(kinds)
+        for kind in chosen:
+            if not isinstance(kind, str) or kind not in _KINDS:
+                raise RequestError(f"kinds may be 'area' and 'streets', not {kind!r}")
+        return {"type": "FeatureCollection", "features": self._features(chosen, convert)}
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        """The same in the coordinates of the graph, for GeoPandas, Shapely and Folium."""
+        return self._collection(_KINDS)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file; it is replaced only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The name. ``.geojson`` holds :meth:`to_geojson`; ``.csv``, ``.tsv``, ``.json`` (a list
+            of objects) and ``.parquet`` the table of :meth:`to_frame`.
+
+        Examples
+        --------
+        >>> import kleene as kl, json, tempfile
+        >>> from pathlib import Path
+        >>> g = kl.Graph.from_edges([0], [1], [4]).with_positions([(0, 0), (8, 0)])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kl.isochrones(g, 0, 3).save(f"{folder}/zones.geojson")
+        ...     json.loads(Path(folder, "zones.geojson").read_text())["type"]
+        'FeatureCollection'
+        """
+        if not isinstance(path, (str, Path)) or Path(path).suffix.lower() != ".geojson":
+            super().save(path)
+            return
+        with atomic_path(path) as beside:
+            text = json.dumps(self.to_geojson(), ensure_ascii=False)
+            beside.write_text(text + "\n", encoding="utf-8")
+
+
+class Reached(NamedTuple):
+    """What is reached from the nearest of some sources: vertices in order, and how far they are."""
+
+    vertices: Array
+    distances: Array
+    rows: Array  # the nearest source of each; of equally near ones the first
+
+
+class Isochrones(GeoTable):
+    """The part of a network within each of several limits from a source, or from any of several.
 
     Attributes
     ----------
-    source : vertex
-        The source.
+    source : vertex, or list of vertices
+        The source, or the sources.
     limits : tuple of numbers
         The limits, in increasing order.
     reach : Reach
-        What the search reached within the largest limit.
+        What the search reached within the largest limit, from each source.
     longest : float
         The longest side of a triangle that counts as area, in units of the positions.
 
@@ -71,11 +162,18 @@ class Isochrones(LongTable):
         limits: tuple[float, ...],
         bounds: tuple[float, ...],
         longest: float | None,
+        several: bool = False,
     ) -> None:
         self.reach, self.limits = reach, limits
+        self._graph, self._several = reach.graph, several
         self._bounds = bounds  # the limits in the type of the weights
-        self.source = reach.graph.label(int(reach._sources[0]))
         self._longest = longest
+
+    @property
+    def source(self) -> Any:
+        """The source, or the list of the sources if several were given."""
+        sources = self.reach.sources.tolist()
+        return sources if self._several else sources[0]
 
     # ---- what was reached -------------------------------------------------------------------
 
@@ -94,21 +192,27 @@ class Isochrones(LongTable):
         >>> kl.isochrones(g, 0, [2, 4]).vertices(2).tolist()
         [0, 1]
         """
-        answer = self.reach._answer
-        near = answer.distances <= self._bound(limit)
-        order = np.argsort(answer.distances[near], kind="stable")
-        return self.reach.graph.label(answer.vertices[near][order])
+        vertices, distances, _ = self._reached
+        near = distances <= self._bound(limit)
+        order = np.argsort(distances[near], kind="stable")
+        return self._graph.label(vertices[near][order])
 
     def _blocks(self) -> Iterator[Block]:
-        """Yield the vertices reached, the nearest first: vertex, distance, smallest limit."""
-        answer = self.reach._answer
-        order = np.argsort(answer.distances, kind="stable")
-        distances = answer.distances[order]
-        yield {
-            "vertex": label_column(self.reach.graph, answer.vertices[order]),
+        """Yield the vertices reached, the nearest first: vertex, distance, smallest limit.
+
+        Of several sources, it says which is the nearest.
+        """
+        vertices, distances, rows = self._reached
+        order = np.argsort(distances, kind="stable")
+        distances = distances[order]
+        block = {
+            "vertex": label_column(self._graph, vertices[order]),
             "distance": distances,
             "limit": np.array(self.limits)[self._bands(distances)],
         }
+        if self._several:
+            block["source"] = label_column(self._graph, self.reach._sources[rows[order]])
+        yield block
 
     # ---- on the map -------------------------------------------------------------------------
 
@@ -163,44 +267,14 @@ class Isochrones(LongTable):
         """The longest side of a triangle that counts as area, in units of the positions."""
         if self._longest is not None:
             return self._longest
-        ends = self._positions[self._streets.low], self._positions[self._streets.high]
+        positions = _positions(self._graph)
+        ends = positions[self._streets.low], positions[self._streets.high]
         lengths = np.hypot(*(ends[0] - ends[1]).T)
         return _LONGER * float(np.quantile(lengths, 0.9)) if len(lengths) else 0.0
 
-    def to_geojson(self, kinds: Iterable[str] = _KINDS) -> dict[str, Any]:
-        """Return a GeoJSON FeatureCollection (RFC 7946), a plain dict.
-
-        For each limit, the largest first so that smaller ones are drawn on top, it has a feature
-        of each kind, with the properties source, limit, kind and vertices (how many are reached).
-        Coordinates are longitude and latitude (WGS 84), which GeoJSON prescribes: pyproj converts
-        those of an OSMnx graph in another system, others that cannot be degrees are a GraphError.
-        (``__geo_interface__`` has any coordinates, for libraries that know of others.)
-
-        Parameters
-        ----------
-        kinds : sequence of {"area", "streets"}
-            ``"area"`` is the outline, a Polygon or MultiPolygon, and null where there is no area;
-            ``"streets"`` a MultiLineString.
-
-        Examples
-        --------
-        >>> import kleene as kl
-        >>> g = kl.Graph.from_edges([0], [1], [4]).with_positions([(0, 0), (8, 0)])
-        >>> kl.isochrones(g, 0, 3).to_geojson(["streets"])["features"][0]["geometry"]
-        {'type': 'MultiLineString', 'coordinates': [[[0.0, 0.0], [6.0, 0.0]]]}
-        """
-        convert = to_degrees(self.reach.graph)
-        convert(self._positions)
-        return self._collection(kinds, convert)
-
-    def _collection(
-        self, kinds: Iterable[str], convert: Callable[[Array], Array] = np.asarray
-    ) -> dict[str, Any]:
-        chosen = [kinds] if isinstance(kinds, str) else list(kinds)
-        for kind in chosen:
-            if not isinstance(kind, str) or kind not in _KINDS:
-                raise RequestError(f"kinds may be 'area' and 'streets', not {kind!r}")
-        features = [
+    def _features(self, kinds: Sequence[str], convert: Convert) -> Features:
+        source = list(map(plain, self.source)) if self._several else plain(self.source)
+        return [
             {
                 "type": "Feature",
                 "geometry": self._area_geometry(limit, convert)
@@ -209,52 +283,13 @@ class Isochrones(LongTable):
                     "type": "MultiLineString",
                     "coordinates": [convert(line).tolist() for line in self.streets(limit)],
                 },
-                "properties": {
-                    "source": plain(self.source),
-                    "limit": limit,
-                    "kind": kind,
-                    "vertices": count,
-                },
+                "properties": {"source": source, "limit": limit, "kind": kind, "vertices": count},
             }
             for limit, count in zip(self.limits[::-1], self._counts[::-1], strict=True)
-            for kind in chosen
+            for kind in kinds
         ]
-        return {"type": "FeatureCollection", "features": features}
 
-    def save(self, path: str | Path) -> None:
-        """Write a file; it is replaced only when it is complete.
-
-        Parameters
-        ----------
-        path : str or Path
-            The name. ``.geojson`` holds :meth:`to_geojson`; ``.csv``, ``.tsv``, ``.json`` (a list
-            of objects) and ``.parquet`` the table of :meth:`to_frame`.
-
-        Examples
-        --------
-        >>> import kleene as kl, json, tempfile
-        >>> from pathlib import Path
-        >>> g = kl.Graph.from_edges([0], [1], [4]).with_positions([(0, 0), (8, 0)])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     kl.isochrones(g, 0, 3).save(f"{folder}/zones.geojson")
-        ...     json.loads(Path(folder, "zones.geojson").read_text())["type"]
-        'FeatureCollection'
-        """
-        if not isinstance(path, (str, Path)) or Path(path).suffix.lower() != ".geojson":
-            super().save(path)
-            return
-        with atomic_path(path) as beside:
-            text = json.dumps(self.to_geojson(), ensure_ascii=False)
-            beside.write_text(text + "\n", encoding="utf-8")
-
-    @property
-    def __geo_interface__(self) -> dict[str, Any]:
-        """The same in the coordinates of the graph, for GeoPandas, Shapely and Folium."""
-        return self._collection(_KINDS)
-
-    def _area_geometry(
-        self, limit: float, convert: Callable[[Array], Array]
-    ) -> dict[str, Any] | None:
+    def _area_geometry(self, limit: float, convert: Convert) -> dict[str, Any] | None:
         polygons = [[convert(ring).tolist() for ring in polygon] for polygon in self.area(limit)]
         if not polygons:
             return None
@@ -282,8 +317,14 @@ class Isochrones(LongTable):
     def __repr__(self) -> str:
         zones = zip(self._counts, self.limits, strict=True)
         parts = [f"{count:,} within {limit:g}" for count, limit in zones]
-        ends = "to" if self.reach.reverse else "from"
-        return f"Isochrones({ends} {self.source!r}: {', '.join(parts)})"
+        return f"Isochrones({self._ends}: {', '.join(parts)})"
+
+    @property
+    def _ends(self) -> str:
+        """Say where it is from, or to."""
+        way, count = "to" if self.reach.reverse else "from", len(self.reach._sources)
+        named = repr(self.source) if count <= _MOST_NAMED else f"{count:,} sources"
+        return f"{way} {named}"
 
     def _bound(self, limit: float) -> float:
         """Return one of the limits in the type of the weights."""
@@ -295,7 +336,7 @@ class Isochrones(LongTable):
     @property
     def _counts(self) -> list[int]:
         """How many vertices are within each limit."""
-        distances = self.reach._answer.distances
+        distances = self._reached.distances
         return [int(np.count_nonzero(distances <= bound)) for bound in self._bounds]
 
     def _bands(self, distances: Array) -> Array:
@@ -303,11 +344,15 @@ class Isochrones(LongTable):
         bands: Array = np.searchsorted(np.array(self._bounds), distances)
         return bands
 
-    @property
-    def _positions(self) -> Array:
-        positions = self.reach.graph.positions
-        assert positions is not None
-        return positions
+    @cached_property
+    def _reached(self) -> Reached:
+        answer = self.reach._answer
+        rows = np.repeat(np.arange(len(self.reach._sources)), np.diff(answer.offsets))
+        if len(self.reach._sources) == 1:
+            return Reached(answer.vertices, answer.distances, rows)
+        order = np.lexsort((rows, answer.distances, answer.vertices))
+        vertices, first = np.unique(answer.vertices[order], return_index=True)
+        return Reached(vertices, answer.distances[order[first]], rows[order[first]])
 
     @cached_property
     def _covered(self) -> dict[float, list[Array]]:
@@ -315,16 +360,15 @@ class Isochrones(LongTable):
 
     @cached_property
     def _streets(self) -> Streets:
-        graph = self.reach.graph
+        graph = self._graph
         searched = graph.transpose() if self.reach.reverse else graph
-        return streets_of(searched, self.reach._answer.vertices)
+        return streets_of(searched, self._reached.vertices)
 
     @cached_property
     def _distances(self) -> Array:
         """The distance of every vertex, infinite where it was not reached."""
-        answer = self.reach._answer
-        distances = np.full(self.reach.graph.n, np.inf)
-        distances[answer.vertices] = answer.distances
+        distances = np.full(self._graph.n, np.inf)
+        distances[self._reached.vertices] = self._reached.distances
         return distances
 
     @cached_property
@@ -333,6 +377,91 @@ class Isochrones(LongTable):
         graph = self._streets.graph
         unit = self.reach.hops or graph.weights is None
         return np.ones(graph.m) if unit else np.asarray(graph.weights, dtype=np.float64)
+
+
+class IsochronesEach(GeoTable, Sequence[Isochrones]):
+    """The isochrones of each of several sources, in the order of the sources.
+
+    As a table it has a row for each source and vertex reached; as GeoJSON, features for each
+    source, those of the largest limit first.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> g = kl.generate.grid(9, 9).with_positions([divmod(v, 9) for v in range(81)])
+    >>> each = kl.isochrones(g, [20, 60], [1, 2], each=True)
+    >>> each
+    IsochronesEach(from [20, 60]: 10 within 1, 26 within 2)
+    >>> [zones.source for zones in each], each[1].vertices(1).tolist()
+    ([20, 60], [60, 51, 59, 61, 69])
+    """
+
+    def __init__(self, whole: Isochrones) -> None:
+        self._whole, self._graph = whole, whole.reach.graph
+        self.limits = whole.limits
+
+    def __len__(self) -> int:
+        return len(self._whole.reach._sources)
+
+    @overload
+    def __getitem__(self, index: int) -> Isochrones: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Isochrones]: ...
+    def __getitem__(self, index: int | slice) -> Isochrones | list[Isochrones]:
+        return self._parts[index]
+
+    @cached_property
+    def _parts(self) -> list[Isochrones]:
+        whole = self._whole
+        reach, answer = whole.reach, whole.reach._answer
+        parts = []
+        for row in range(len(self)):
+            held = reach._held(row)
+            links = None if answer.predecessors is None else answer.predecessors[held]
+            offsets = np.array([0, held.stop - held.start])
+            one = WithinAnswer(offsets, answer.vertices[held], answer.distances[held], links)
+            of_one = Reach(
+                reach.graph, reach.plan, reach.stats, one, reach._sources[row : row + 1],
+                reach.limit, reach.k, reach.hops, reach.reverse,
+            )  # fmt: skip
+            parts.append(Isochrones(of_one, whole.limits, whole._bounds, whole._longest))
+        return parts
+
+    def verify(self) -> Proof:
+        """Prove the distances that everything here follows from; see :meth:`Reach.verify`.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.generate.grid(3, 3).with_positions([divmod(v, 3) for v in range(9)])
+        >>> kl.isochrones(g, [0, 4], 1, each=True).verify().rows
+        2
+        """
+        return self._whole.verify()
+
+    def _features(self, kinds: Sequence[str], convert: Convert) -> Features:
+        found = [feature for zones in self for feature in zones._features(kinds, convert)]
+        return sorted(found, key=lambda feature: -feature["properties"]["limit"])
+
+    def _blocks(self) -> Iterator[Block]:
+        for zones in self:
+            [block] = zones._blocks()
+            source = np.repeat(zones.reach._sources, len(block["distance"]))
+            yield {"source": label_column(self._graph, source), **block}
+
+    def _repr_html_(self) -> str:
+        return each_html(self)
+
+    def __repr__(self) -> str:
+        counts = np.array([zones._counts for zones in self]).reshape(len(self), len(self.limits))
+        found = zip(counts.sum(axis=0).tolist(), self.limits, strict=True)
+        parts = [f"{count:,} within {limit:g}" for count, limit in found]
+        return f"IsochronesEach({self._whole._ends}: {', '.join(parts)})"
+
+
+def _positions(graph: Graph) -> Array:
+    assert graph.positions is not None
+    return graph.positions
 
 
 # ---- The outline of points in the plane: an alpha shape -----------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
-from kleene.results.display import k_shortest_html
+from kleene.results.display import k_shortest_html, k_shortest_pairs_html
 from kleene.results.paths import Paths
 from kleene.results.route import Route, Routes, make_routes
 from kleene.system.cached_property import cached_property
@@ -164,6 +164,9 @@ class KShortestPairs(Sequence[KShortest]):
     def __getitem__(self, index: slice) -> tuple[KShortest, ...]: ...
     def __getitem__(self, index: int | slice) -> KShortest | tuple[KShortest, ...]:
         return self._each[index]
+
+    def _repr_html_(self) -> str:
+        return k_shortest_pairs_html(self)
 
     def __repr__(self) -> str:
         paths = sum(map(len, self._each))

@@ -13,7 +13,7 @@ from kleene.backends.common.walks import Walks
 from kleene.errors import Code, GraphError
 from kleene.graph import Graph
 from kleene.graph.forms import arcs_between
-from kleene.results.display import route_html
+from kleene.results.display import route_html, routes_html
 from kleene.results.files import to_degrees
 from kleene.system.cached_property import cached_property
 
@@ -224,6 +224,9 @@ class Routes(Sequence[Route]):
         {'type': 'Point', 'coordinates': [12.5, 41.9]}
         """
         return {"type": "FeatureCollection", "features": [route.to_geojson() for route in self]}
+
+    def _repr_html_(self) -> str:
+        return routes_html(self)
 
     def __repr__(self) -> str:
         shown = [repr(route) for route in self[:3]] + ["..."] * (len(self) > 3)

@@ -102,7 +102,7 @@ def columns(
 def _cell(name: str, text: str, right: bool = False, line: bool = False) -> Html:
     if len(text) > _MOST_CHARACTERS and not isinstance(text, Html):
         text = text[: _MOST_CHARACTERS - 1] + "…"
-    style = f"{_CELL};text-align:{'right' if right else 'left'}"
+    style = f"{_CELL};text-align:{'right;white-space:nowrap' if right else 'left'}"
     if name == "th":
         style += ";font-weight:600" if line else ";font-weight:400;opacity:.7"
     if line:

@@ -17,21 +17,28 @@ from numpy.typing import ArrayLike
 from kleene.errors import Code, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.positions import as_positions
+from kleene.measures.edge_table import EdgeTable
+from kleene.measures.loads import Loads
+from kleene.measures.measure import Measure
 from kleene.results.components import Components
-from kleene.results.isochrones import Isochrones
+from kleene.results.isochrones import Isochrones, IsochronesEach
 from kleene.results.k_shortest import KShortest
 from kleene.results.nearest import Nearest
 from kleene.results.reach import Reach
 from kleene.results.result import Result
 from kleene.results.route import Route
+from kleene.viz.difference import difference
 from kleene.viz.layout import Layout, component, map_layout, place
 from kleene.viz.picture import Picture
 from kleene.viz.scene import Scene
-from kleene.viz.subject import Options, Subject, as_subject
+from kleene.viz.subject import Options, Subject, show_route, subject_of
 
 __all__ = ["draw"]
 
-Drawable = Graph | Result | Route | KShortest | Nearest | Reach | Isochrones | Components
+Drawable = (
+    Graph | Result | Route | KShortest | Nearest | Reach | Isochrones | IsochronesEach | Components
+    | Measure | EdgeTable | Loads
+)  # fmt: skip
 
 #: More are illegible, and make files of megabytes.
 _MOST_VERTICES, _MOST_ARCS = 100_000, 200_000
@@ -45,6 +52,7 @@ def draw(
     positions: ArrayLike | None = None,
     row: int = 0,
     *,
+    minus: Drawable | None = None,
     route: Route | Sequence[Hashable] | None = None,
     labels: bool | None = None,
     arrows: bool | None = None,
@@ -60,20 +68,23 @@ def draw(
     positions: ArrayLike | None = None,
     row: int = 0,
     *,
+    minus: Drawable | None = None,
     route: Route | Sequence[Hashable] | None = None,
     labels: bool | None = None,
     arrows: bool | None = None,
     title: str | None = None,
     unit: str | None = None,
 ) -> Picture | Path:
-    """Draw a graph, its vertices coloured by a result.
+    """Draw a graph, with the numbers, areas or paths of an answer on it.
 
     Parameters
     ----------
-    what : Graph, Result, Route, KShortest, Nearest, Reach, Isochrones or Components
+    what : Graph, Result, Route, KShortest, Nearest, Reach, Isochrones, Components, Measure or Loads
         What to draw: a graph; the distances of ``bfs``, ``sssp``, ``apsp`` or ``within``; a route
-        (``result.route(target)``) or the paths of ``k_shortest``; the bands of ``isochrones``, the
-        regions of the facilities of ``nearest``; the ``components``.
+        (``result.route(target)``) or the paths of ``k_shortest``; the areas of ``isochrones``, the
+        regions of the facilities of ``nearest``; the ``components``; a measure of vertices, such as
+        ``closeness``, by colour and size; that of edges, ``betweenness(..., edges=True).edges``,
+        and the traffic of ``loads`` by the width of the streets, each direction on its right.
     path : str or Path, optional
         The file to write. ``.svg`` needs no other package; other formats (``.png``, ``.pdf``) need
         matplotlib, the extra ``kleene[plot]``. Without it, the picture is returned; a notebook
@@ -87,17 +98,22 @@ def draw(
         the vertices; of a result, only the connected component of the source is drawn then.
     row : int
         Index of the source, for a result with several.
+    minus : Result, Reach, Nearest, Measure or Loads, optional
+        Another answer of the same kind, about the same vertices: what is drawn is the difference,
+        in colours that diverge from zero. Vertices that one of the two has are rings (only the
+        first) and discs (only the second). Streets of the two graphs may differ.
     route : Route or sequence of vertices, optional
         A path to highlight, such as ``result.path(target)``.
     labels : bool, optional
-        Whether to write the name at every vertex, and the weight at every arc. By default at
-        graphs of up to 60 vertices, or arcs. Source and target are always named.
+        Whether to write the name at every vertex, and the weight, or traffic, at every arc where
+        there is room. By default at graphs of up to 60 vertices, or arcs. Source and target are
+        always named.
     arrows : bool, optional
         Whether to draw the directions of arcs. By default on directed graphs of up to 400 arcs.
     title : str, optional
         A title; by default the graph's name and the source.
     unit : str, optional
-        The unit of the distances, such as ``"m"``; ``"hops"`` by default where arcs are counted.
+        The unit of the numbers, such as ``"m"``; ``"hops"`` by default where arcs are counted.
 
     Returns
     -------
@@ -114,6 +130,12 @@ def draw(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     kl.draw(kl.bfs(g, 0), f"{folder}/square.svg", target=2).name
     'square.svg'
+
+    How distances change where a street closes:
+
+    >>> closed = g.update({(0, 1): float("inf")})
+    >>> kl.draw(kl.bfs(closed, 0), minus=kl.bfs(g, 0)).description
+    '4 vertices; 1 more, up to +2 hops; 3 the same'
     """
     for name, value in (("title", title), ("unit", unit)):
         if value is not None and not isinstance(value, str):
@@ -123,7 +145,10 @@ def draw(
             raise RequestError(Code(name), f" must be True or False, not {flag!r}")
     if path is not None and not isinstance(path, (str, PathLike)):
         raise RequestError(f"path must be the name of a file, not {path!r}")
-    subject = as_subject(what, route, Options(target, row, unit))
+    options = Options(target, row, unit)
+    options.check_target()
+    subject = subject_of(what, options) if minus is None else difference(what, minus, options)
+    show_route(subject, route, options)
     graph = subject.graph
     if graph.m > _MOST_ARCS or graph.n > _MOST_VERTICES:
         raise RequestError(

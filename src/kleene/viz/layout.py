@@ -24,6 +24,7 @@ from kleene.calls.bfs import bfs
 from kleene.calls.components import components
 from kleene.calls.sssp import sssp
 from kleene.graph import Graph
+from kleene.graph.positions import narrowing
 from kleene.graph.rows import Lines
 
 __all__ = [
@@ -217,10 +218,14 @@ def _pivot_distances(graph: Graph, pivots: int) -> NDArray[np.float64]:
 
 
 class Layout(NamedTuple):
-    """Where vertices are in the plane, NaN for those not drawn; and lines of the table rows."""
+    """Where vertices are in the plane, NaN for those not drawn.
+
+    ``scale`` leads from the positions of the graph, and the lines of its table rows, to the plane;
+    it is None where these are not used.
+    """
 
     points: NDArray[np.float64]
-    lines: Lines | None = None
+    scale: NDArray[np.float64] | None = None
 
 
 def map_layout(graph: Graph) -> Layout:
@@ -235,27 +240,22 @@ def map_layout(graph: Graph) -> Layout:
     [5.25, 5.75]
     """
     assert graph.positions is not None
-    scale = np.array([_narrowing(graph.positions), 1.0])
+    scale = np.array([narrowing(graph.positions), 1.0])
+    return Layout(graph.positions * scale, scale)
+
+
+def _scaled_lines(graph: Graph, scale: Array) -> Lines | None:
+    """Return the lines of the table rows in the plane."""
     lines = None if graph.rows is None else graph.rows.lines
-    if lines is not None:
-        lines = lines._replace(coordinates=lines.coordinates * scale)
-    return Layout(graph.positions * scale, lines)
-
-
-def _narrowing(positions: Array) -> float:
-    """Return the length of a degree of longitude over one of latitude; 1 for other coordinates."""
-    inside = (np.abs(positions) <= [180, 90]).all()
-    if not len(positions) or not inside or (positions == np.round(positions)).all():
-        return 1.0
-    low, high = positions[:, 1].min(), positions[:, 1].max()
-    return float(max(0.01, np.cos(np.radians((low + high) / 2))))
+    return lines and lines._replace(coordinates=lines.coordinates * scale)
 
 
 def street_courses(graph: Graph, layout: Layout, arcs: Array, tails: Array) -> list[Array | None]:
     """Return the line of each arc from its tail on, None where only the ends are known."""
-    if layout.lines is None:
+    lines = None if layout.scale is None else _scaled_lines(graph, layout.scale)
+    if lines is None:
         return [None] * len(arcs)
-    offsets, coordinates = layout.lines
+    offsets, coordinates = lines
     courses: list[Array | None] = []
     for row, tail in zip(graph.arc_rows.rows[arcs].tolist(), layout.points[tails], strict=True):
         line = coordinates[offsets[row] : offsets[row + 1]] if row >= 0 else coordinates[:0]

@@ -13,7 +13,7 @@ from typing import Any
 from kleene.errors import RequestError
 from kleene.system.atomic_file import atomic_path
 from kleene.system.html import tag
-from kleene.viz.shapes import Areas, Box, Dots, Lines, Shape, Text
+from kleene.viz.shapes import Areas, Box, Dots, Lines, Region, Shape, Text
 from kleene.viz.svg import write_svg
 
 __all__ = ["Picture"]
@@ -129,7 +129,9 @@ _POINTS = 72 / 96  # points per pixel
 
 def _matplotlib_shape(axes: Any, shape: Shape, order: int) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
-    from matplotlib.patches import Rectangle
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import PathPatch, Rectangle
+    from matplotlib.path import Path as Outline
 
     pt = _POINTS
     match shape:
@@ -147,6 +149,10 @@ def _matplotlib_shape(axes: Any, shape: Shape, order: int) -> None:
         case Areas(polygons, colour):
             areas = PolyCollection(polygons, facecolors=colour, linewidths=0, zorder=order)
             axes.add_collection(areas, autolim=False)
+        case Region(rings, colour, opacity, width):  # holes run the other way round
+            outline = Outline.make_compound_path(*(Outline(ring, closed=True) for ring in rings))
+            fill, rims = to_rgba(colour, opacity), to_rgba(colour)
+            axes.add_patch(PathPatch(outline, fc=fill, ec=rims, lw=width * pt, zorder=order))
         case Dots(at, colour, radius, rim):
             edge = {"edgecolors": rim or "none", "linewidths": 2 * pt if rim else 0}
             size = (2 * radius * pt) ** 2

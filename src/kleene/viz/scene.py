@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
-from kleene.viz.colouring import FADED, GROUND, INK, ROUTE, Groups, Plain, amount, ink_on
+from kleene.system.cached_property import cached_property
+from kleene.system.colours import FADED, GROUND, INK, ROUTE, group_colour, ink_on
+from kleene.viz.colouring import amount
+from kleene.viz.flow import Band, Flow, beside
 from kleene.viz.layout import Layout, separate, street_courses
-from kleene.viz.names import Name, place_names
+from kleene.viz.legend import crosses, height
+from kleene.viz.names import Name, place_names, place_numbers, text_boxes
 from kleene.viz.picture import Picture
-from kleene.viz.shapes import Areas, Box, Dots, Lines, Shape, Text, text_width
+from kleene.viz.shapes import Areas, Box, Dots, Lines, Region, Shape, Text, text_width
 from kleene.viz.subject import Subject
 
 __all__ = [
@@ -26,10 +31,13 @@ __all__ = [
 Array = NDArray[Any]
 
 _WIDTH, _NARROW = 960, 640  # pixels; small graphs need less
-_MARGIN, _SIDE, _HEAD, _FOOT = 48, 80, 108, 76  # _SIDE has room for names
+_MARGIN, _SIDE, _HEAD = 48, 80, 108  # _SIDE has room for names
+_LINE = 21  # from line to line of the description
+_ABOVE, _BELOW = 40, 24  # the legend
 _LONGEST = 190.0  # pixels of a typical arc: a graph of three vertices does not fill the canvas
 _MOST_NAMES = 60  # vertices, or arcs with weights, that are named unless asked
 _MOST_ARROWS = 400
+_HEAD_SIZE, _SPREAD = 5, 0.62  # of the arrowhead of a band: how much longer it is than wide
 
 
 class Scene:
@@ -42,7 +50,7 @@ class Scene:
         labels: bool | None,
         arrows: bool | None,
     ) -> None:
-        self.subject, points = subject, layout.points
+        self.subject, self.layout, points = subject, layout, layout.points
         self.vertices = np.flatnonzero(np.isfinite(points).all(axis=1))
         few = len(self.vertices) <= _MOST_NAMES
         longest = (
@@ -50,21 +58,35 @@ class Scene:
         )
         self.width = _NARROW if few and len(self.vertices) * longest < 100 else _WIDTH
         self.named = few if labels is None else labels
-        self._foot = _MARGIN if isinstance(subject.colouring, Plain) else _FOOT
+        self._head = _HEAD + _LINE * (len(self._description_lines()) - 1)
+        legend = height(self._legend(0))
+        self._foot = _ABOVE + legend + _BELOW if legend else _MARGIN
         self._fit(points)
         graph = subject.graph
         if arrows is None:
             arrows = graph.directed and graph.m <= _MOST_ARROWS and not graph.stats.symmetric
-        self.strokes = strokes = Strokes(graph, self.points, arrows)
-        courses = street_courses(graph, layout, strokes.arcs, strokes.pairs[:, 0])
-        strokes.follow([None if line is None else self.to_pixels(line) for line in courses])
+        flow = isinstance(subject.colouring, Flow)
+        self.arrows, self.strokes = (
+            arrows,
+            self._follow(Strokes(graph, self.points, arrows and not flow)),
+        )
         self.line_width = float(np.clip(self.strokes.typical_length / 6, 1.2, 2.5))
         crowding = float(np.sqrt(self.width * self.height / max(1, len(self.vertices))))
         self.radius = min(self.strokes.typical_length / 5, crowding / 5, 7.0)
         roomy = few and self.strokes.typical_length > 26
         self.names_inside = self.named and roomy and longest <= 3
+        if isinstance(subject.colouring, Flow):
+            self.line_width, self.radius = min(self.line_width, 1.4), 7.0 if few else 0.0
+        if subject.sizes is not None:
+            self.names_inside, self.radius = False, float(np.clip(0.3 * crowding, 3, 15))
         if self.names_inside:
             self.radius = 14.0 if self.strokes.typical_length > 40 else 11.0
+
+    def _follow(self, strokes: Strokes) -> Strokes:
+        """Let strokes take the course of their streets, where it is known."""
+        courses = street_courses(strokes.graph, self.layout, strokes.arcs, strokes.pairs[:, 0])
+        strokes.follow([None if line is None else self.to_pixels(line) for line in courses])
+        return strokes
 
     # ---- from the plane to the canvas -------------------------------------------------------
 
@@ -82,8 +104,8 @@ class Scene:
             scale = min(scale, _LONGEST / float(np.median(lengths)))
         size = span * scale
         inner = max(160.0, float(size[1]))
-        corner = np.array([(self.width - size[0]) / 2, _HEAD + (inner + size[1]) / 2])
-        self.height = round(inner + _HEAD + self._foot)
+        corner = np.array([(self.width - size[0]) / 2, self._head + (inner + size[1]) / 2])
+        self.height = round(inner + self._head + self._foot)
         self._low, self._scale, self._corner = low, scale, corner
         self.points = self.to_pixels(points)
         typical = scale * float(np.median(lengths)) if len(lengths) else 40.0
@@ -99,16 +121,28 @@ class Scene:
     def picture(self, title: str | None) -> Picture:
         picture = Picture(self.width, self.height, title or self.subject.title, self.description())
         picture.shapes += [Box(0, 0, self.width, self.height, GROUND)]
-        picture.shapes += self._graph()
-        picture.shapes += self._names()
+        picture.shapes += self._zones()
+        names = list(self._names())
+        picture.shapes += self._graph(names)
+        picture.shapes += names
         picture.shapes += self._captions(picture.title)
-        picture.shapes += self.subject.colouring.legend(
-            _MARGIN, self.height - self._foot + 24, self.width - 2 * _MARGIN
-        )
+        picture.shapes += self._legend(self.height - self._foot + _ABOVE)
         return picture
 
-    def _graph(self) -> Iterator[Shape]:
-        """Yield lines, weights, path and vertices.
+    def _legend(self, y: float) -> Iterator[Shape]:
+        return self.subject.colouring.legend(_MARGIN, y, self.width - 2 * _MARGIN)
+
+    def _zones(self) -> Iterator[Region]:
+        """Yield areas, in the positions of the graph: none where vertices are placed otherwise."""
+        if self.layout.scale is None:
+            return
+        for polygons, colour in self.subject.zones:
+            rings = [self.to_pixels(r * self.layout.scale) for rings in polygons for r in rings]
+            if rings:
+                yield Region(rings, colour, 0.2, 1.5)
+
+    def _graph(self, names: Sequence[Text]) -> Iterator[Shape]:
+        """Yield lines, bands, numbers, path and vertices.
 
         Vertices are drawn over the path if they are wider than it, under it otherwise, and are left
         out if they are no wider than their lines.
@@ -124,22 +158,105 @@ class Scene:
             yield Lines([lines[i] for i in chosen], colour, self.line_width)
             if heads:
                 yield Areas([heads[i] for i in chosen], colour)
-        dots = [
-            Dots(self.points[self.vertices[chosen]], colour, self.radius)
-            for colour, chosen in self.subject.colouring.vertices(self.vertices)
-            if self.radius > self.line_width
-        ]
+        yield from self._band_shapes(clear)
+        dots = list(self._dots())
         route = [*self._others(), *self._route(lines, heads)]
         yield from route if self.radius > 4 else dots
-        yield from self._weights()
+        yield from place_numbers(self._numbers(), self._taken(names), FADED, GROUND)
         yield from dots if self.radius > 4 else route
+        yield from self._only()
         yield from self._marks()
+
+    def _dots(self) -> Iterator[Dots]:
+        """Yield vertices, by colour; those that have sizes, by colour and size."""
+        sizes = self.subject.sizes
+        for colour, chosen in self.subject.colouring.vertices(self.vertices):
+            vertices = self.vertices[chosen]
+            if sizes is None:
+                if self.radius > self.line_width:
+                    yield Dots(self.points[vertices], colour, self.radius)
+                continue
+            steps = np.rint(np.sqrt(np.nan_to_num(sizes[vertices])) * 16)
+            for step in np.unique(steps).tolist():
+                radius = round(self.radius * (0.3 + 0.7 * step / 16), 2)
+                yield Dots(self.points[vertices[steps == step]], colour, radius)
+
+    def _only(self) -> Iterator[Shape]:
+        """Yield the vertices that one of two answers has: rings, and crosses."""
+        if self.subject.only is not None:
+            size = max(4.0, 0.7 * self.radius)
+            first, second = (
+                points[np.isfinite(points[:, 0])]
+                for points in (self.points[vertices] for vertices in self.subject.only)
+            )
+            if len(first):
+                yield Dots(first, GROUND, size, INK)
+            if len(second):
+                yield crosses(second, size)
+
+    # ---- bands ------------------------------------------------------------------------------
+
+    @cached_property
+    def _bands(self) -> list[Band]:
+        """The bands of a flow."""
+        flow = self.subject.colouring
+        if not isinstance(flow, Flow):
+            return []
+        pairs, lines, numbers = [np.empty((0, 2), np.int64)], [], [np.empty(0)]
+        for graph, of_arcs in flow.parts:
+            strokes = self._follow(Strokes(graph, self.points, True, bend=False))
+            found = of_arcs[strokes.arcs]
+            kept = np.flatnonzero(np.isfinite(found) & (found != 0))
+            pairs.append(strokes.pairs[kept])
+            numbers.append(found[kept])
+            lines += [strokes.lines[i] for i in kept.tolist()]
+        return flow.bands(np.concatenate(pairs), lines, np.concatenate(numbers), self._widest)
+
+    @property
+    def _widest(self) -> float:
+        """The width of the widest band: two of them leave room between streets."""
+        return float(np.clip(self.strokes.typical_length / 3, 7, 14))
+
+    def _band_shapes(self, clear: float) -> Iterator[Shape]:
+        """Yield bands, those of one colour and width together; with arrowheads where asked."""
+        for (colour, width), some in groupby(self._bands, key=attrgetter("colour", "width")):
+            lines = [band.line for band in some]
+            if self.arrows:
+                ends = [arrowhead(line, clear, _HEAD_SIZE + width, _SPREAD) for line in lines]
+                lines = [line for line, _ in ends]
+                yield Areas([head for _, head in ends], colour)
+            yield Lines(lines, colour, width)
+
+    def _numbers(self) -> Iterator[tuple[str, Array]]:
+        """Yield the number of each arc with its line: those of the bands, or the weights."""
+        if not self.named or len(self._bands) > _MOST_NAMES:
+            return
+        flow = self.subject.colouring
+        if isinstance(flow, Flow):
+            for line, _, width, number in self._bands[::-1]:
+                text, way = flow.text(number), np.abs(line[-1] - line[0])
+                half = np.array([6, text_width(text, 12) / 2]) @ way / (np.hypot(*way) or 1.0)
+                yield text, beside(line, width / 2 + 3 + half)
+            return
+        weights = self.subject.graph.weights
+        if weights is None or len(self.strokes.arcs) > _MOST_NAMES:
+            return
+        for arc, line in zip(self.strokes.arcs.tolist(), self.strokes.lines, strict=True):
+            yield amount(weights[arc], ""), line
+
+    def _taken(self, names: Sequence[Text]) -> Array:
+        """Return the boxes of names, and of vertices that have their names inside."""
+        boxes = text_boxes(names)
+        if not self.named:
+            return boxes
+        points = self.points[self.vertices]
+        return np.vstack([boxes, np.hstack([points - self.radius, points + self.radius])])
 
     def _others(self) -> Iterator[Lines]:
         """Yield the longer paths, the longest first: shorter ones cover what they share."""
         for number, path in reversed(list(enumerate(self.subject.others))):
             line, _ = self.strokes.along(path, self.points)
-            yield Lines([line], Groups.palette(number), 4)
+            yield Lines([line], group_colour(number), 4)
 
     def _route(self, lines: list[Array], heads: dict[int, Array]) -> Iterator[Shape]:
         if len(self.subject.route) < 2:
@@ -150,15 +267,6 @@ class Scene:
         yield Lines(parts, ROUTE, 4)
         if heads:
             yield Areas([heads[i] for i in used], ROUTE)
-
-    def _weights(self) -> Iterator[Text]:
-        weights = self.subject.graph.weights
-        if not self.named or weights is None or len(self.strokes.arcs) > _MOST_NAMES:
-            return
-        for arc, line in zip(self.strokes.arcs.tolist(), self.strokes.lines, strict=True):
-            x, y = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
-            text = amount(weights[arc], "")
-            yield Text(round(x, 1), round(y + 4, 1), text, 12, FADED, "middle", halo=GROUND)
 
     def _marks(self) -> Iterator[Shape]:
         """Yield the source and the target."""
@@ -194,7 +302,11 @@ class Scene:
             names += [(self.subject.name(v), self.points[v], self.radius, INK, 13) for v in rest]
         tails, heads = self.points[self.strokes.pairs].transpose(1, 0, 2)
         on_lines = tails + np.linspace(0, 1, 9)[:, None, None] * (heads - tails)
-        yield from place_names(names, on_lines.reshape(-1, 2), self.width, GROUND)
+        points = [on_lines.reshape(-1, 2)]
+        for line, _, width, _ in self._bands if self.named else ():
+            half = _SPREAD * (_HEAD_SIZE + width) if self.arrows else width / 2
+            points += [_between(beside(line, side * half)) for side in (-1, 1)]
+        yield from place_names(names, np.concatenate(points), self.width, GROUND)
 
     # ---- texts ------------------------------------------------------------------------------
 
@@ -214,8 +326,19 @@ class Scene:
                 parts.append(f"{unreached:,} {are} {subject.grey} (grey)")
         return "; ".join([*parts, *subject.notes])
 
+    def _description_lines(self) -> list[str]:
+        """Return the description in one line or two."""
+        first, *parts = self.description().split("; ")
+        while parts and text_width(f"{first}; {parts[0]}", 15) <= self.width - 2 * _MARGIN:
+            first += f"; {parts.pop(0)}"
+        return [f"{first};", "; ".join(parts)] if parts else [first]
+
     def _captions(self, title: str) -> Iterator[Text]:
-        for text, y, size, colour in ((title, 44, 24, INK), (self.description(), 70, 15, FADED)):
+        """Yield title and description, smaller where they would not fit."""
+        lines = [(title, 44, 24.0, INK)]
+        for i, text in enumerate(self._description_lines()):
+            lines.append((text, 70 + _LINE * i, 15.0, FADED))
+        for text, y, size, colour in lines:
             fitting = size * min(1.0, (self.width - 2 * _MARGIN) / text_width(text, size))
             yield Text(_MARGIN, y, text, round(fitting, 1), colour, bold=colour == INK)
 
@@ -233,7 +356,9 @@ _STEPS = np.linspace(0, 1, 11)[:, None]  # along a bent arc
 class Strokes:
     """Lines in pixels, with the arc that each of them stands for."""
 
-    def __init__(self, graph: Graph, points: NDArray[np.float64], each_arc: bool) -> None:
+    def __init__(
+        self, graph: Graph, points: NDArray[np.float64], each_arc: bool, bend: bool = True
+    ) -> None:
         sources, targets, _ = graph.coo
         drawn = np.isfinite(points[sources, 0]) & np.isfinite(points[targets, 0])
         drawn &= sources != targets
@@ -242,11 +367,11 @@ class Strokes:
         if not each_arc:
             pairs, first = np.unique(np.sort(pairs), axis=0, return_index=True)
             arcs = arcs[first]
-        self.arcs, self.pairs, self.each_arc = arcs, pairs, each_arc
+        self.graph, self.arcs, self.pairs, self.each_arc = graph, arcs, pairs, each_arc
         self.lines: list[Array] = list(points[pairs])
         lengths = np.hypot(*(points[pairs[:, 1]] - points[pairs[:, 0]]).T)
         self.typical_length = float(np.median(lengths)) if len(pairs) else 40.0
-        if each_arc:
+        if each_arc and bend:
             self._bend(graph.n)
 
     def follow(self, courses: Sequence[Array | None]) -> None:
@@ -282,7 +407,14 @@ class Strokes:
         return np.concatenate(parts), used
 
 
-def arrowhead(line: Array, clear: float, size: float) -> tuple[Array, Array]:
+def _between(line: Array) -> Array:
+    """Return the points of a line, and some between them."""
+    steps = np.linspace(0, 1, 9)[:, None, None]
+    points: Array = (line[:-1] + steps * np.diff(line, axis=0)).reshape(-1, 2)
+    return points
+
+
+def arrowhead(line: Array, clear: float, size: float, spread: float = 0.42) -> tuple[Array, Array]:
     """Return a line shortened by an arrowhead, and the head: its tip is ``clear`` from the end."""
     steps = np.hypot(*np.diff(line, axis=0).T)
     to_end = np.concatenate([np.cumsum(steps[::-1])[::-1], [0.0]])
@@ -294,7 +426,7 @@ def arrowhead(line: Array, clear: float, size: float) -> tuple[Array, Array]:
     tip, back = at(clear), at(clear + size)
     length = np.hypot(*(tip - back)) or 1.0
     ahead = (tip - back) / length
-    side = ahead[::-1] * [1, -1] * size * 0.42
+    side = ahead[::-1] * [1, -1] * size * spread
     kept = line[to_end > clear + 0.8 * size]
     shortened = np.vstack([kept if len(kept) else line[:1], at(clear + 0.8 * size)])
     return shortened, np.array([tip, tip - ahead * size + side, tip - ahead * size - side])

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["Areas", "Box", "Dots", "Lines", "Shape", "Text", "text_width"]
+__all__ = ["Areas", "Box", "Dots", "Lines", "Region", "Shape", "Text", "text_width"]
 
 Array = NDArray[Any]
 
@@ -32,6 +32,16 @@ class Areas:
 
     polygons: Sequence[Array]
     colour: str
+
+
+@dataclass(frozen=True)
+class Region:
+    """An area with an outline, through which what lies under it shows; rings inside are holes."""
+
+    rings: Sequence[Array]
+    colour: str
+    opacity: float
+    width: float  # of the outline
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class Text:
     halo: str | None = None
 
 
-Shape = Lines | Areas | Dots | Box | Text
+Shape = Lines | Areas | Region | Dots | Box | Text
 
 
 def text_width(text: str, size: float) -> float:

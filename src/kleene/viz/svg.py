@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.viz.shapes import Areas, Box, Dots, Lines, Shape, Text
+from kleene.viz.shapes import Areas, Box, Dots, Lines, Region, Shape, Text
 
 if TYPE_CHECKING:
     from kleene.viz.picture import Picture
@@ -53,6 +53,12 @@ def _shape(shape: Shape) -> str:
         case Areas(polygons, colour):
             data = "".join(f"{_stroke(polygon)}z" for polygon in polygons)
             return f'<path d="{data}" fill="{colour}"/>'
+        case Region(rings, colour, opacity, width):
+            data = "".join(f"{_stroke(ring)}z" for ring in rings)
+            return (
+                f'<path d="{data}" fill="{colour}" fill-rule="evenodd" fill-opacity="{opacity:g}" '
+                f'stroke="{colour}" stroke-width="{width:g}"/>'
+            )
         case Dots(at, colour, radius, None):  # a zero-length stroke with round caps is a dot
             data = "".join(f"M{x:g} {y:g}h0" for x, y in np.round(at, 1).tolist())
             return f'<path d="{data}" stroke="{colour}" stroke-width="{2 * radius:g}"/>'

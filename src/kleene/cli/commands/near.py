@@ -18,7 +18,7 @@ from kleene.cli.tables import (
     save_table,
     show_pairs,
 )
-from kleene.cli.vertices import parse_vertex, parse_vertices
+from kleene.cli.vertices import parse_vertices
 
 if TYPE_CHECKING:
     from kleene.results.nearest import Nearest
@@ -226,16 +226,17 @@ def within(
 
 @command("isochrones", omit="source")
 def isochrones(
-    graph: Input, source: str, *, call: Call, out: str | None = None, output: Output
+    graph: Input, source: list[str], *, call: Call, out: str | None = None, output: Output
 ) -> None:
     """Find what lies within some limits of a vertex: areas and streets for a map.
 
-    Vertices need coordinates: those of the file, or --positions.
+    Vertices need coordinates: those of the file, or --positions. Several sources make one area,
+    what is near to any of them; with --each, an area of each.
 
     Parameters
     ----------
     source : SOURCE
-        Where to start.
+        Where to start: one, or several.
     limits : LENGTH
         The limits: several with commas, or by repetition.
     out : FILE
@@ -245,18 +246,26 @@ def isochrones(
 
     check_routes(out)
     read = graph.read()
-    start = parse_vertex(read, source)
+    starts = parse_vertices(read, source)
+    start = starts[0] if len(starts) == 1 else starts
     found = kl.isochrones(read, start, **call.given)
-    reverse = call.given.get("reverse", False)
+    reverse, each = call.given.get("reverse", False), call.given.get("each", False)
     output = save_routes(lambda: found, found, out, output)
     zones: list[dict[str, Any]] = [
-        {"limit": bound, "vertices": len(found.vertices(bound))} for bound in found.limits
+        {
+            **({"source": one.source} if each else {}),
+            "limit": limit,
+            "vertices": len(one.vertices(limit)),
+        }
+        for one in (found if each else [found])
+        for limit in found.limits
     ]
 
     def more() -> None:
         line()
-        columns = ["limit", "vertices"]
-        table(columns, [list(zone.values()) for zone in zones], quantities=columns)
+        columns = list(zones[0])
+        table(columns, [list(zone.values()) for zone in zones], quantities=columns[-2:])
 
-    words = {"target" if reverse else "source": start, "saved": out}
+    named = ", ".join(map(str, starts)) if len(starts) <= PAGE else f"{len(starts):,} vertices"
+    words = {("target" if reverse else "source") + "s" * (len(starts) > 1): named, "saved": out}
     present(output, "isochrones", read, {"source": start, "limits": zones, "out": out}, words, more)
