@@ -17,6 +17,7 @@ import kleene as kl
 from kleene_lab.experiments.dropins import CSGRAPH, SCIPY, scipy_trial
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan
+from kleene_lab.harness.formatting import three
 from kleene_lab.harness.measurements import Measurements, finding, times_as
 from kleene_lab.harness.trial import Trial
 
@@ -102,7 +103,7 @@ def _findings(results: Measurements) -> Iterator[str]:
         behind += [(_CALLS[int(x)][0], graph, ratio) for x, ratio in ratios if ratio < 1]
         if ratios:
             low, high = (pick(ratio for _, ratio in ratios) for pick in (min, max))
-            yield f"{graph}: {low:.3g} to {times_as(high)} as fast as SciPy."
+            yield f"{graph}: {three(low)} to {times_as(high)} as fast as SciPy."
     for call, graph, ratio in behind:
         yield f"{call}, {graph}: slower than SciPy, {ratio:.2g} of its speed."
 
