@@ -210,7 +210,9 @@ def sync_folder(folder: Path) -> None:
 def _lock(file: IO[bytes], path: Path) -> bool:
     """Lock a file; return whether the system has locks."""
     try:
-        if sys.platform == "win32":  # a byte that no ledger reaches: others cannot read what is locked
+        if (
+            sys.platform == "win32"
+        ):  # a byte that no ledger reaches: others cannot read what is locked
             file.seek(_LOCKED_BYTE)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
