@@ -17,6 +17,8 @@ import pytest
 from test_public import public_callables
 
 import kleene as kl
+from kleene_lab.harness.formatting import duration
+from kleene_lab.harness.record import read
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -246,6 +248,18 @@ def test_the_chart_of_the_readme_is_made_from_the_records() -> None:
     for group in module.GROUPS:
         assert group.experiment in readme, "the command that repeats it"
         assert f"benchmarks/{group.record}" in readme
+
+
+def test_the_figure_of_the_first_page_is_that_of_the_record() -> None:
+    record = read(ROOT / "benchmarks/xeon-2-cores.jsonl").latest()
+    took = {
+        point.series: duration(point.median)
+        for point in record.points
+        if (point.experiment, point.panel, point.x) == ("peers-apsp-dense", "lengths", 1)
+    }
+    text = " ".join((DOCS / "index.md").read_text().split())
+    ours, theirs = took["Kleene, all cores"], took["SciPy"]
+    assert f"2,048 vertices take {ours}; SciPy takes {theirs} for them" in text
 
 
 def test_the_citation_has_what_its_format_requires() -> None:
