@@ -210,20 +210,16 @@ def sync_folder(folder: Path) -> None:
 def _lock(file: IO[bytes], path: Path) -> bool:
     """Lock a file; return whether the system has locks."""
     try:
-        if (
-            sys.platform == "win32"
-        ):  # a byte that no ledger reaches: others cannot read what is locked
+        if sys.platform == "win32":  # a byte that no ledger reaches: what is locked cannot be read
             file.seek(_LOCKED_BYTE)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        raise StoreError(
-            f"another process is using {path}: wait until it ends, or stop it"
-        ) from None
-    except OSError:  # a file system without locks
-        return False
-    return True
+        return True
+    except OSError as error:
+        if sys.platform != "win32" and not isinstance(error, BlockingIOError):
+            return False  # a file system without locks
+    raise StoreError(f"another process is using {path}: wait until it ends, or stop it")
 
 
 def _append(file: IO[bytes], entry: Entry, end: int) -> int:
