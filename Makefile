@@ -1,5 +1,6 @@
 # make demo | test | coverage | emulator | lint | format | sanitize | sanitize-rotate | odr-check
-# | torture | bench | lab | gpu-check | docs | wheel | release-check | test-oldest | clean
+# | torture | bench | lab | gpu-check | docs | wheel | release-check | windows-check
+# | test-oldest | clean
 # Every target makes what it needs: a virtual environment in .venv and the package in it,
 # rebuilt only when a native source or the build configuration changed.
 
@@ -21,7 +22,7 @@ BUILD_OPTIONS := -Ccmake.define.KLEENE_EMULATOR=$(EMULATOR) \
   -Ccmake.define.KLEENE_EMULATOR_TESTS=$(EMULATOR) -Cinstall.strip=false
 
 .PHONY: demo test coverage emulator lint format sanitize sanitize-rotate odr-check torture bench lab \
-  gpu-check gpu-record-check docs wheel release-check test-oldest clean
+  gpu-check gpu-record-check docs wheel release-check windows-check test-oldest clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/installed
@@ -139,6 +140,16 @@ wheel: $(VENV)/python
 PYTHONS ?= $(PYTHON)
 release-check: $(VENV)/installed-release
 	$(BIN)/python release/check.py --python $(PYTHONS) $(ARGS)
+
+# The core, compiled for Windows by Zig's clang: pip install ziglang. Some minutes of one core.
+ZIG ?= $(PYTHON) -m ziglang
+AVX2 := -mavx2 -mfma
+AVX512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
+windows-check: $(patsubst native/%.cpp,build/windows/%.o,$(shell find native/core -name '*.cpp'))
+build/windows/%.o: native/%.cpp
+	@mkdir -p $(@D)
+	$(ZIG) c++ -target x86_64-windows-gnu -std=c++20 -O0 -Inative/core -DKLEENE_X86_LEVELS \
+	  $(if $(findstring _avx2,$<),$(AVX2))$(if $(findstring _avx512,$<),$(AVX512)) -c $< -o $@
 
 # The tests with the oldest versions of what Kleene depends on, in an environment of their own.
 OLDEST := build/oldest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import json
+import operator
 import re
 import sys
 import tomllib
@@ -16,6 +17,8 @@ import pytest
 from test_public import public_callables
 
 import kleene as kl
+from kleene_lab.harness.formatting import duration
+from kleene_lab.harness.record import read
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -116,6 +119,38 @@ def test_links_between_pages_lead_somewhere() -> None:
             if link.startswith("gallery/"):  # made by the build from examples/gallery
                 continue
             assert target.exists(), f"{page.name}: {link}"
+
+
+# ---- the page of calls --------------------------------------------------------------------------
+
+#: What the letters of the page stand for.
+LETTERS = {"g": kl.Graph, "p": kl.PreparedGraph, "r": kl.Result, "t": kl.TurnGraph}
+
+
+def calls_on_the_page() -> set[str]:
+    """Return the names in the last column, as ``Graph.transpose`` and ``generate.grid``."""
+    names = set()
+    for row in table_rows("which-call.md", "# Which call for which question"):
+        for first, rest in re.findall(r"`([a-z]+)\.([\w.]+)", row[-1]):
+            names.add(rest if first == "kl" else f"{LETTERS[first].__name__}.{rest}")
+    return names
+
+
+def test_the_page_of_calls_names_calls_that_there_are() -> None:
+    for name in calls_on_the_page():
+        assert operator.attrgetter(name)(kl) is not None, name
+
+
+def test_the_page_of_calls_leaves_no_call_out() -> None:
+    """Of classes that calls return, the four that users hold for long; of modules, functions."""
+    owners = {"", "datasets", "distributed", "generate"} | {c.__name__ for c in LETTERS.values()}
+    calls = {
+        name
+        for name, item in public_callables()
+        if name.rpartition(".")[0] in owners and not inspect.isclass(item)
+    }
+    assert len(calls) > 80
+    assert sorted(calls - calls_on_the_page()) == []
 
 
 # ---- files that pages name ----------------------------------------------------------------------
@@ -241,6 +276,18 @@ def test_the_chart_of_the_readme_is_made_from_the_records() -> None:
     for group in module.GROUPS:
         assert group.experiment in readme, "the command that repeats it"
         assert f"benchmarks/{group.record}" in readme
+
+
+def test_the_figure_of_the_first_page_is_that_of_the_record() -> None:
+    record = read(ROOT / "benchmarks/xeon-2-cores.jsonl").latest()
+    took = {
+        point.series: duration(point.median)
+        for point in record.points
+        if (point.experiment, point.panel, point.x) == ("peers-apsp-dense", "lengths", 1)
+    }
+    text = " ".join((DOCS / "index.md").read_text().split())
+    ours, theirs = took["Kleene, all cores"], took["SciPy"]
+    assert f"2,048 vertices take {ours}; SciPy takes {theirs} for them" in text
 
 
 def test_the_citation_has_what_its_format_requires() -> None:

@@ -16,12 +16,14 @@ from lab_samples import CPU, GPU, everything, experiment, point, record_of
 
 from kleene.errors import RequestError
 from kleene.system.html import Html, tag
+from kleene_lab.experiments import EXPERIMENTS
 from kleene_lab.harness.experiment import Experiment
 from kleene_lab.harness.measurements import Measurements, measurements_in
-from kleene_lab.harness.record import Check, Point, Record, Skip
+from kleene_lab.harness.record import Check, Point, Record, Skip, read
 from kleene_lab.report import Written, write_report
 from kleene_lab.report.docs import experiment_sections, results_page
 from kleene_lab.report.html import table
+from kleene_lab.report.page import page_of
 from kleene_lab.report.palette import chart_style
 from kleene_lab.report.summary import headlines
 
@@ -293,6 +295,26 @@ def test_own_headlines_come_first_and_small_ratios_not_at_all() -> None:
     points = [point("slow", 1, 1.1), point("fast", 1, 1.0)]
     measurements = [results(declared, *points) for declared in (small, own, silent)]
     assert sentences(*measurements) == ["Look."]
+
+
+def test_a_machine_has_four_headlines_from_all_suites() -> None:
+    """Three machines fit one screen; no suite takes the places of another."""
+    suites = [("documents",)] * 5 + [("peers",)] * 2 + [("prepared",)]
+    measurements = [
+        results(
+            experiment(suites=suite, headline=lambda results, number=number: f"Line {number}."),
+            point("a", 1, 1.0),
+        )
+        for number, suite in enumerate(suites)
+    ]
+    assert sentences(*measurements) == ["Line 0.", "Line 5.", "Line 7.", "Line 1."]
+
+
+def test_the_report_on_the_records_has_no_empty_name_and_no_exponent() -> None:
+    record = read(*sorted((Path(__file__).parents[2] / "benchmarks").glob("*.jsonl")))
+    text = re.sub(r"<(script|style).*?</\1>", "", page_of(record, EXPERIMENTS, []), flags=re.S)
+    words = re.sub(r"<[^>]+>", "\n", text)
+    assert re.findall(r".*(?:For ,|, ,|\de[+-]\d).*", words) == []
 
 
 def test_spreads() -> None:

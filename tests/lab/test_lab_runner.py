@@ -217,7 +217,7 @@ def test_what_does_not_fit_is_skipped_with_the_reason(path: Path, clock: Time) -
     assert (results.measured, results.skipped, results.failed) == (3, 3, 0)
     patience, time_, grows = reasons(path)
     assert patience == "a call would take about 60 s"
-    assert time_.startswith("needs about 1e+03 s, and ")
+    assert time_.startswith("needs about 1,000 s, and ")
     assert grows.startswith("a call would take about ")
 
 

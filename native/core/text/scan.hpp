@@ -18,10 +18,8 @@
 #include <limits>
 #include <string>
 #include <type_traits>
-#if defined(__APPLE__)
-#include <xlocale.h>
-#endif
 
+#include "text/c_locale.hpp"
 #include "text/parse.hpp"
 
 namespace kleene::text {
@@ -180,10 +178,9 @@ std::from_chars_result read_real(const char* first, const char* last, Real& valu
       value = 0;
       return {digits + 1, std::errc{}};
     }
-    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
     char* behind = nullptr;
     errno = 0;
-    const Real read = strtod_l(first, &behind, c_locale);
+    const Real read = strtod_in_c_locale(first, &behind);
     if (behind == first) return {first, std::errc::invalid_argument};
     if (errno == ERANGE && (read == 0 || std::isinf(read))) {
       return {behind, std::errc::result_out_of_range};

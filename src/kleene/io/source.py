@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from os import PathLike, fspath, fstat
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISREG
+from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -55,6 +56,23 @@ _MARKS = {
 }
 #: Bytes of a character, and which of them is that of ASCII.
 _WITHOUT_MARK = (("UTF-16LE", 2, 0), ("UTF-16BE", 2, 1), ("UTF-32LE", 4, 0), ("UTF-32BE", 4, 3))
+
+
+if sys.platform == "win32":  # which has no reads at a position
+    _READING = Lock()
+
+    def _read_at(descriptor: int, buffer: memoryview, offset: int) -> int:
+        with _READING:
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            found = os.read(descriptor, len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+else:
+
+    def _read_at(descriptor: int, buffer: memoryview, offset: int) -> int:
+        """Read into a buffer from a position; return how many bytes."""
+        return os.preadv(descriptor, [buffer], offset)
 
 
 class Source:
@@ -247,7 +265,7 @@ class Source:
         done = 0
         while done < len(buffer):
             try:
-                count = os.preadv(self._descriptor, [buffer[done:].data], offset + done)
+                count = _read_at(self._descriptor, buffer[done:].data, offset + done)
             except OSError as error:
                 raise OSError(error.errno, error.strerror, self.name) from None
             if count == 0:

@@ -27,7 +27,9 @@ from typing import IO, Any
 from kleene.errors import StorageError, StoreError
 from kleene.system.interrupts import keep
 
-if sys.platform != "win32":  # there, two processes are not kept apart
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 __all__ = ["Ledger", "naming", "read_all", "require_same", "sync_folder", "write_all"]
@@ -45,6 +47,9 @@ _DIGESTS = {
 
 #: Bytes that no line reaches: a header is a few hundred, an entry less than a hundred.
 _LONGEST = 1 << 20
+
+#: Where Windows locks a ledger: the last byte that its call can name.
+_LOCKED_BYTE = (1 << 31) - 2
 
 
 class Ledger:
@@ -139,6 +144,8 @@ class Ledger:
     def discard(self) -> None:
         """Remove the file and close it."""
         if self._file is not None:
+            if sys.platform == "win32":  # where an open file cannot be removed
+                self.close()
             self.path.unlink(missing_ok=True)
             self.close()
 
@@ -202,17 +209,17 @@ def sync_folder(folder: Path) -> None:
 
 def _lock(file: IO[bytes], path: Path) -> bool:
     """Lock a file; return whether the system has locks."""
-    if sys.platform == "win32":
-        return False
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise StoreError(
-            f"another process is using {path}: wait until it ends, or stop it"
-        ) from None
-    except OSError:  # a file system without locks
-        return False
-    return True
+        if sys.platform == "win32":  # a byte that no ledger reaches: what is locked cannot be read
+            file.seek(_LOCKED_BYTE)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError as error:
+        if sys.platform != "win32" and not isinstance(error, BlockingIOError):
+            return False  # a file system without locks
+    raise StoreError(f"another process is using {path}: wait until it ends, or stop it")
 
 
 def _append(file: IO[bytes], entry: Entry, end: int) -> int:

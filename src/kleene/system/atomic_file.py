@@ -75,6 +75,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     with interrupt_first(), _new_file(path, mode) as (beside, locked), _naming(path, beside):
         yield beside
         os.fsync(locked)  # or a power failure could leave a part under the final name
+        if sys.platform == "win32":  # where an open file keeps its name
+            locked.close()
         beside.replace(path)
 
 
@@ -90,6 +92,13 @@ def atomic_array(
     with atomic_path(path) as beside:
         if not beside.is_file():
             raise RequestError(f"{path} is not a regular file, and cannot be mapped")
+        if sys.platform == "win32":  # where a mapped file keeps its name
+            array = np.empty(shape, dtype)
+            yield array
+            with beside.open("wb") as file:
+                write_header(file, dtype, shape)
+                array.tofile(file)
+            return
         with beside.open("r+b") as file:
             write_header(file, dtype, shape)
             file.flush()

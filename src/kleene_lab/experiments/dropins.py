@@ -19,6 +19,7 @@ import numpy as np
 import kleene as kl
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
+from kleene_lab.harness.formatting import three
 from kleene_lab.harness.measurements import Measurements, finding, times_as
 from kleene_lab.harness.trial import Trial
 
@@ -303,7 +304,7 @@ def _findings(results: Measurements) -> Iterator[str]:
         behind += [(_SMALL_CALLS[int(x)][0], graph, ratio) for x, ratio in ratios if ratio < 1]
         if ratios:
             low, high = (pick(ratio for _, ratio in ratios) for pick in (min, max))
-            yield f"{graph}: {low:.3g} to {times_as(high)} as fast as SciPy."
+            yield f"{graph}: {three(low)} to {times_as(high)} as fast as SciPy."
     for call, graph, ratio in behind:
         yield f"{call}, {graph}: slower than SciPy, {ratio:.2g} of its speed."
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import kleene as kl
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
+from kleene_lab.harness.formatting import three
 from kleene_lab.harness.measurements import Measurements, times_as
 from kleene_lab.harness.trial import Parts, Trial
 
@@ -165,7 +166,7 @@ def _findings_encodings(results: Measurements) -> Iterator[str]:
     for series in results.series:
         ratios = [ratio for _, ratio in results.speedups(series, _KLEENE)]
         if series != _KLEENE and ratios:
-            texts = f"{min(ratios):.3g} to {times_as(max(ratios))}"
+            texts = f"{three(min(ratios))} to {times_as(max(ratios))}"
             yield f"Kleene is {texts} as fast as {series}."
 
 

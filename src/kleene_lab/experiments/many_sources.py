@@ -12,7 +12,7 @@ import kleene as kl
 from kleene_lab.experiments.searches import patience_for, places
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
-from kleene_lab.harness.formatting import size
+from kleene_lab.harness.formatting import duration, size
 from kleene_lab.harness.graphs import NamedGraph, enron, facebook, made, rmat, rome, sources_in
 from kleene_lab.harness.measurements import Measurements, finding, times_as
 from kleene_lab.harness.record import Point
@@ -76,8 +76,7 @@ def _findings_all_pairs(results: Measurements) -> Iterator[str]:
     for x, (named, _) in enumerate(_GRAPHS):
         best = results.fastest(x)
         if best is not None:
-            seconds = results.value(best)
-            text = f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+            text = duration(results.value(best))
             other = (
                 "; with another library, a user reported two hours" if named is _REPORTED else ""
             )

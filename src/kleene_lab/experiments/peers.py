@@ -17,6 +17,7 @@ import kleene as kl
 from kleene_lab.experiments.searches import Place, patience_for, places
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan, Skipped
+from kleene_lab.harness.formatting import three
 from kleene_lab.harness.graphs import (
     NamedGraph,
     enron,
@@ -219,7 +220,7 @@ def findings_beside(
             behind += [(other, labels[int(x)], panel) for x, ratio in ratios if ratio < 1]
             if ratios:
                 low, high = min(r for _, r in ratios), max(r for _, r in ratios)
-                text = times_as(low) if len(ratios) == 1 else f"{low:.3g} to {times_as(high)}"
+                text = times_as(low) if len(ratios) == 1 else f"{three(low)} to {times_as(high)}"
                 texts.append(f"{text} as fast as {other.removesuffix(f', {place}')}")
         if texts:
             what = f"For {panel}, Kleene" if panel else "Kleene"

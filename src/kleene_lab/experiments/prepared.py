@@ -12,7 +12,7 @@ import kleene as kl
 from kleene.calls.programs import Fill, count_fill, eliminate, elimination_order
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan
-from kleene_lab.harness.formatting import size
+from kleene_lab.harness.formatting import duration, size
 from kleene_lab.harness.graphs import NamedGraph, delaunay, grid, highways, rome, split_highways
 from kleene_lab.harness.measurements import Measurements, finding, times_as
 from kleene_lab.harness.prepared import (
@@ -121,18 +121,11 @@ def _findings_steps(results: Measurements) -> Iterator[str]:
     for panel in results.panels:
         largest = max(point.x for point in results.of(panel=panel))
         took = [
-            f"{series} {_seconds(results.time(point))}"
+            f"{series} {duration(results.time(point))}"
             for series in _STEPS
             if (point := results.at(series, largest, panel)) is not None
         ]
         yield f"{panel.capitalize()}, {largest:,.0f} vertices: {', '.join(took)}."
-
-
-def _seconds(value: float) -> str:
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if value >= unit:
-            return f"{value / unit:.3g} {name}"
-    return f"{value / 1e-9:.3g} ns"
 
 
 def _fact(name: str, show: Callable[[Any], str] = lambda value: f"{value:,}") -> Any:
@@ -177,7 +170,7 @@ def _findings_answers(results: Measurements) -> Iterator[str]:
     for panel in results.panels:
         for x, ratio in list(results.speedups(_PLAIN, _BATCH, panel))[-1:]:
             took = [
-                f"{series} {_seconds(results.time(point))}"
+                f"{series} {duration(results.time(point))}"
                 for series in (PAIR, PATH, _BATCH)
                 if (point := results.at(series, x, panel)) is not None
             ]

@@ -305,11 +305,11 @@ def _findings(results: Measurements) -> Iterator[str]:
     for panel in results.panels:
         for series in (_PLAIN, _SCIPY, *(kind.name for kind in ROUTING_PEERS)):
             ratios = [
-                f"{times_as(ratio)} for {_QUESTIONS[int(x)]}"
+                f"{times_as(ratio)} as fast for {_QUESTIONS[int(x)]}"
                 for x, ratio in results.speedups(series, _ALL, panel)
             ]
             if ratios:
-                yield f"{panel}: as fast as {series}, {', '.join(ratios)}."
+                yield f"{panel}, beside {series}: {', '.join(ratios)}."
 
 
 EXPERIMENTS = (

@@ -8,7 +8,7 @@ from functools import partial
 
 from kleene_lab.harness.environment import Environment
 from kleene_lab.harness.experiment import Axis, Experiment, Plan
-from kleene_lab.harness.formatting import amount
+from kleene_lab.harness.formatting import amount, three
 from kleene_lab.harness.graphs import (
     NamedGraph,
     enron,
@@ -80,11 +80,11 @@ def _trial(
 def _microseconds_a_level(point: Point) -> str:
     """Say how long a level takes, where there are many."""
     levels = point.facts.get("levels", 0)
-    return f"{1e6 * point.median / levels:.3g}" if levels > _MANY else ""
+    return three(1e6 * point.median / levels) if levels > _MANY else ""
 
 
 def _call(point: Point) -> str:
-    return f"{1e3 * statistics.median(point.seconds):.3g}" if point.seconds else ""
+    return three(1e3 * statistics.median(point.seconds)) if point.seconds else ""
 
 
 _COLUMNS = (("µs a level", _microseconds_a_level), ("whole call, ms", _call))

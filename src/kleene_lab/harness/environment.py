@@ -123,7 +123,7 @@ def describe(device: str | None = None) -> dict[str, Any]:
         "simd": this_machine().simd,
         "clock": _clock(),
         "memory": available_memory(),
-        "load": round(os.getloadavg()[0], 2),
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "platform": platform.platform(),
         "python": platform.python_version(),
         "versions": {"kleene": kl.__version__, **_versions()},

@@ -26,6 +26,7 @@ from kleene.calls.programs import kernel_digest
 from kleene_lab.harness import record as records
 from kleene_lab.harness.environment import Environment, describe
 from kleene_lab.harness.experiment import Experiment, Plan, Skipped
+from kleene_lab.harness.formatting import duration
 from kleene_lab.harness.measure import Measured, measure
 from kleene_lab.harness.record import Check, Line, Point, Run, Skip
 from kleene_lab.harness.trial import Trial
@@ -265,11 +266,11 @@ class Clock:
         """Return why a point is skipped, or None."""
         expected = self.expected(plan)
         if expected > self._patience:
-            return f"a call would take about {expected:.3g} s"
+            return f"a call would take about {duration(expected)}"
         # The first call is the only one, if it takes as long as all may.
         needed = (1 if expected >= _each(self.left) else 3) * expected + plan.setup
         if needed > self.left:
-            return f"needs about {needed:.3g} s, and {max(0.0, self.left):.3g} s are left"
+            return f"needs about {duration(needed)}, and {duration(max(0.0, self.left))} are left"
         return None
 
     def expected(self, plan: Plan) -> float:

@@ -183,7 +183,7 @@ def skip_list(skips: Sequence[Skip], axis: Axis) -> Html:
     for group in _grouped(skips):
         first = group[0]
         alike = all(skip.why == first.why for skip in group)
-        why = first.why if alike else f"{first.why} (the first; the others likewise)"
+        why = _readable(first.why) + ("" if alike else " (the first; the others likewise)")
         failed = tag("strong", "failed: ") if first.failed else None
         items.append(tag("li", _series(group, axis), ": ", failed, why))
     return tag("ul", *items, class_="skips")
@@ -195,6 +195,15 @@ def _grouped(skips: Sequence[Skip]) -> list[list[Skip]]:
     for skip in skips:
         groups.setdefault((not skip.failed, re.sub(r"[\d.,]+", "#", skip.why)), []).append(skip)
     return [group for _, group in sorted(groups.items(), key=lambda item: item[0][0])]
+
+
+def _readable(why: str) -> str:
+    """Return a reason without the exponents that records of earlier versions have.
+
+    >>> _readable("a call would take about 4.63e+05 s")
+    'a call would take about 463,000 s'
+    """
+    return re.sub(r"\d[\d.]*e\+\d+", lambda number: f"{float(number[0]):,.0f}", why)
 
 
 def _series(group: Sequence[Skip], axis: Axis) -> Html:
@@ -215,7 +224,7 @@ def not_measured(experiments: Iterable[Experiment], record: Record) -> Html | No
     items = []
     for experiment in experiments:
         skips = [skip for skip in record.skips if skip.experiment == experiment.id]
-        reasons = [group[0].why for group in _grouped(skips)] or ["not run"]
+        reasons = [_readable(group[0].why) for group in _grouped(skips)] or ["not run"]
         name = tag("code", experiment.id)
         items.append(tag("li", name, f" {experiment.title}: {'; '.join(reasons)}"))
     if not items:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,9 +23,10 @@ __all__ = [
 # ---- headlines -----------------------------------------------------------------------------------
 # An experiment without a headline of its own is compared with its baseline, if it names one, or
 # with its document: our fastest with the document's fastest, at the greatest size that both have. A
-# ratio below 1.5 gives way to the first finding.
+# ratio below 1.5 gives way to the first finding. A machine has four headlines, so that those of three
+# machines fit one screen: the first of each suite, then the second of each, and so on.
 
-_MOST = 7
+_MOST = 4  # of a machine
 _LEAST_RATIO = 1.5
 
 
@@ -38,7 +40,7 @@ class Headline:
 
 
 def headlines(measurements: Sequence[Measurements], problems: list[str]) -> list[Headline]:
-    """Return the headlines of a machine: own ones, then by ratio, then findings."""
+    """Return the headlines of a machine: own ones by suite, then by ratio, then findings."""
     own, computed, findings = [], [], []
     for results in measurements:
         sentence = _own(results, problems)
@@ -50,7 +52,17 @@ def headlines(measurements: Sequence[Measurements], problems: list[str]) -> list
         else:
             findings += _finding(results)
     computed.sort(key=lambda line: -line.ratio)
-    return [*own, *computed, *findings][: max(_MOST, len(own))]
+    return [*_by_suite(own), *computed, *findings][:_MOST]
+
+
+def _by_suite(lines: Sequence[Headline]) -> list[Headline]:
+    """Return the first line of each suite, then the second of each, and so on."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    turns = []
+    for line in lines:
+        turns.append(seen[line.experiment.suites])
+        seen[line.experiment.suites] += 1
+    return [line for _, line in sorted(zip(turns, lines, strict=True), key=lambda pair: pair[0])]
 
 
 def _own(results: Measurements, problems: list[str]) -> str | None:

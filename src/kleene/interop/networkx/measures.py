@@ -28,8 +28,8 @@ from kleene.interop.networkx.unweighted import bidirectional_shortest_path
 __all__ = [
     "barycenter", "center", "closeness_centrality", "closeness_vitality", "diameter",
     "eccentricity", "efficiency", "global_efficiency", "gutman_index", "harmonic_centrality",
-    "harmonic_diameter", "hyper_wiener_index", "local_efficiency", "periphery", "radius", "schultz_index",
-    "wiener_index",
+    "harmonic_diameter", "hyper_wiener_index", "local_efficiency", "periphery", "radius",
+    "schultz_index", "wiener_index",
 ]  # fmt: skip
 
 
