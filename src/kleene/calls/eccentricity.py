@@ -14,8 +14,7 @@ from kleene.engine.planned import plan_value
 from kleene.engine.value import timed
 from kleene.errors import Code, GraphError, RequestError, Text
 from kleene.graph import Graph
-from kleene.measures.eccentricity import Eccentricity
-from kleene.measures.eccentricity_bounds import Goal, Known, by_bounds, by_searches
+from kleene.measures.eccentricity import Eccentricity, Goal, Known, by_bounds, by_searches
 from kleene.planning.ask import ARC_BY_ARC
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan, with_notes

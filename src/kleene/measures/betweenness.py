@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,14 +26,64 @@ from kleene.engine.work import run_method
 from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.forms import adopt
-from kleene.measures.edge_table import EdgeTable
 from kleene.measures.measure import Measure
-from kleene.measures.scaling import vertex_scale, whole_scale
 from kleene.planning.plan import Plan
 from kleene.proofs.claim import require_numbers
 from kleene.proofs.paths import Proof, choose_rows
+from kleene.results.long_table import LongTable
+from kleene.results.tables import BLOCK, Block, label_column
+from kleene.system.formatting import counted
 
-__all__ = ["Betweenness", "Sums"]
+__all__ = ["Betweenness", "EdgeTable", "Sums", "vertex_scale", "whole_scale"]
+
+
+class EdgeTable(LongTable):
+    """A number for each edge, with both ends; in an undirected graph each edge has one row.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph that was measured.
+    name : str
+        What was measured: the name of the column.
+    arcs : array
+        The number of each arc, in the order of ``graph.coo``.
+
+    Examples
+    --------
+    >>> import kleene as kl
+    >>> kl.betweenness(kl.generate.path(3), edges=True, normalized=False).edges.to_frame()
+       source  target  betweenness
+    0       0       1          2.0
+    1       1       2          2.0
+    """
+
+    def __init__(self, graph: Graph, name: str, arcs: Array) -> None:
+        self.graph, self.name, self.arcs = graph, name, arcs
+
+    @property
+    def _kept(self) -> Array:
+        """The arcs that have a row."""
+        tails, heads = self.graph.coo[:2]
+        kept: Array = np.flatnonzero((tails <= heads) | self.graph.directed)
+        return kept
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def _blocks(self) -> Iterator[Block]:
+        kept, (tails, heads) = self._kept, self.graph.coo[:2]
+        for first in range(0, max(1, len(kept)), BLOCK):
+            part = kept[first : first + BLOCK]
+            yield {
+                "source": label_column(self.graph, tails[part]),
+                "target": label_column(self.graph, heads[part]),
+                self.name: self.arcs[part],
+            }
+
+    def __repr__(self) -> str:
+        return f"EdgeTable({self.name} of {counted(len(self), 'edge')})"
+
 
 Array = NDArray[Any]
 Sums = tuple[Array, Array | None]  # of vertices and arcs, over ordered pairs
@@ -296,3 +347,37 @@ def _pairs_and_distances(task: BetweennessTask) -> tuple[float, float]:
         pairs += int(np.count_nonzero(counts))
         total += int(seen[counts].sum(dtype=np.int64))
     return float(pairs), float(total)
+
+
+# ---- NetworkX's normalization: from sums over ordered pairs to the numbers returned --------------
+# A vertex, its own pairs left out, is passed by the paths of at most (n - 1) (n - 2) ordered pairs,
+# and where ends of paths count, as they always do for arcs, by those of n (n - 1). Without
+# normalization an undirected graph counts a pair once. A sample of k sources stands for all: a
+# vertex that is a source itself was seen by k - 1 of them.
+
+
+def whole_scale(
+    n: int, normalized: bool, directed: bool, ends: bool, samples: int | None = None
+) -> float:
+    """Return the factor of vertices, or with ``ends`` of arcs, unless sources are left out."""
+    others = n if ends else n - 1
+    if others < 2:
+        return 1.0
+    sources = others if samples is None else samples
+    if normalized:
+        return 1 / (sources * (others - 1))
+    return others / (sources * (1 if directed else 2))
+
+
+def vertex_scale(
+    n: int, normalized: bool, directed: bool, endpoints: bool, sampled: NDArray[Any] | None
+) -> float | NDArray[np.float64]:
+    """Return the factor of each vertex; ``sampled`` are the random sources, if there are some."""
+    if sampled is None or endpoints or n < 3:
+        count = None if sampled is None else len(sampled)
+        return whole_scale(n, normalized, directed, endpoints, count)
+    count = len(sampled)
+    scale = np.full(n, whole_scale(n, normalized, directed, False, count))
+    # The only sample says nothing of itself: its sum is zero.
+    scale[sampled] = whole_scale(n, normalized, directed, False, max(1, count - 1))
+    return scale

@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from kleene.graph import Graph
 from kleene.viz.colouring import FADED, GROUND, INK, ROUTE, Groups, Plain, amount, ink_on
 from kleene.viz.layout import Layout, separate, street_courses
-from kleene.viz.names import Name, place_names
 from kleene.viz.picture import Picture
 from kleene.viz.shapes import Areas, Box, Dots, Lines, Shape, Text, text_width
 from kleene.viz.subject import Subject
 
-__all__ = [
-    "Scene",
-    "Strokes",
-    "arrowhead",
-]
+__all__ = ["Name", "Scene", "Strokes", "arrowhead", "place_names"]
+
 
 Array = NDArray[Any]
 
@@ -298,3 +294,49 @@ def arrowhead(line: Array, clear: float, size: float) -> tuple[Array, Array]:
     kept = line[to_end > clear + 0.8 * size]
     shortened = np.vstack([kept if len(kept) else line[:1], at(clear + 0.8 * size)])
     return shortened, np.array([tip, tip - ahead * size + side, tip - ahead * size - side])
+
+
+# ---- where the names of vertices go: each to the side where it covers least ----------------------
+
+
+Name = tuple[str, NDArray[np.float64], float, str, float]  # text, place, radius, colour, size
+
+#: Directions from the vertex in the order they are tried, and the anchor of the text there.
+_SIDES = (
+    (1, 0, "start"), (-1, 0, "end"), (0, -1, "middle"), (0, 1, "middle"),
+    (0.7, -0.7, "start"), (-0.7, -0.7, "end"), (0.7, 0.7, "start"), (-0.7, 0.7, "end"),
+)  # fmt: skip
+
+
+def place_names(
+    names: Sequence[Name], points: NDArray[np.float64], width: float, halo: str
+) -> Iterator[Text]:
+    """Yield the names, each clear of these points and of the names before it if it can be."""
+    taken = np.empty((0, 4))
+    for text, (x, y), radius, colour, size in names:
+        wide, away = text_width(text, size), radius + 5
+        best, least = None, np.inf
+        for order, (right, down, anchor) in enumerate(_SIDES):
+            at = x + right * away
+            left = at - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+            base = y + down * (away + 0.3 * size) + 0.35 * size
+            box = np.array([left, base - 0.8 * size, left + wide, base + 0.2 * size])
+            outside = max(0.0, -left) + max(0.0, left + wide - width)
+            cost = 9 * _overlaps(box, taken) + _covered(box, points) + outside + 0.1 * order
+            if cost < least:
+                best, least = (at, base, anchor, box), cost
+        assert best is not None
+        at, base, anchor, box = best
+        taken = np.vstack([taken, box])
+        yield Text(round(at, 1), round(base, 1), text, size, colour, anchor, bold=True, halo=halo)
+
+
+def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> int:
+    left, top, right, bottom = others.T
+    apart = (left > box[2]) | (right < box[0]) | (top > box[3]) | (bottom < box[1])
+    return int(np.count_nonzero(~apart))
+
+
+def _covered(box: NDArray[np.float64], points: NDArray[np.float64]) -> int:
+    x, y = points.T
+    return int(np.count_nonzero((x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])))

@@ -14,7 +14,7 @@ from kleene import _native
 from kleene.calls.betweenness import betweenness
 from kleene.interop.networkx.graph import Arcs, KleeneGraph, Weight
 from kleene.interop.networkx.search import chunks, distance_rows, hop_limit
-from kleene.measures.scaling import whole_scale
+from kleene.measures.betweenness import whole_scale
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
