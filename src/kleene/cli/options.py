@@ -456,6 +456,8 @@ class Input(Group):
         Between columns; a character, or tab or space.
     header : bool
         The first line names the columns, or not; detected by default.
+    drop_missing : bool
+        Leave out rows without a value for an end or the weight.
     through : bool
         Whether paths may pass the zones of a TNTP network.
     null_value : NUMBER
@@ -478,6 +480,7 @@ class Input(Group):
     columns: list[str] | None = None
     separator: str | None = None
     header: bool | None = None
+    drop_missing: bool = False
     through: bool | None = None
     null_value: float | None = None
     positions: str | None = None
@@ -534,7 +537,9 @@ class Input(Group):
 
         if self.oneway is not None and self.directed is not None:
             raise RequestError("--oneway says for each line what --directed says for all; give one")
-        own = ("file", "format", "unlabelled", "oneway")
+        own = {"file", "format", "unlabelled", "oneway"}
+        if not self.drop_missing:
+            own.add("drop_missing")
         given = {n: value for n, value in vars(self).items() if value is not None and n not in own}
         if self.oneway is not None:
             given["directed"] = self.oneway

@@ -547,6 +547,7 @@ class Graph:
         node: str = "id",
         x: str = "x",
         y: str = "y",
+        drop_missing: bool = False,
     ) -> Graph:
         """Make a graph from columns of a pandas, Polars or Arrow table, or a dict of arrays.
 
@@ -573,6 +574,9 @@ class Graph:
             One row per vertex, also for those without edges; vertices are numbered in its order.
         node, x, y : str
             The columns of ``nodes``: the name of the vertex, and its position if both are there.
+        drop_missing : bool
+            Whether rows with a missing value (null or NaN) in the columns of the ends and the
+            weight are left out, with a warning that says how many; by default they are refused.
 
         Examples
         --------
@@ -583,7 +587,7 @@ class Graph:
         (3, ['a', 'b', 'c'])
         """
         return tables.from_table(
-            cls, table, source, target, weight, directed, relabel, nodes, node, x, y
+            cls, table, source, target, weight, directed, relabel, nodes, node, x, y, drop_missing
         )
 
     # ---- graphs like this one ------------------------------------------------------------

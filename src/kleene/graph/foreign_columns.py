@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 
-__all__ = ["as_numpy", "require_plain"]
+__all__ = ["as_numpy", "held_value", "require_plain"]
 
 Array = NDArray[Any]
 
@@ -43,6 +43,13 @@ def as_numpy(values: Any, name: str) -> Any:
             "bits, float64 or text"
         ) from error
     return values
+
+
+def held_value(thing: Any) -> Any:
+    """Return the value that a scalar of Arrow holds, None for a null; anything else unchanged."""
+    if type(thing).__module__.partition(".")[0] == "pyarrow" and hasattr(thing, "as_py"):
+        return thing.as_py()
+    return thing
 
 
 def require_plain(values: Any, name: str) -> None:

@@ -16,6 +16,7 @@ from kleene.graph.convert import no_such_weight
 from kleene.graph.derive import as_directions
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.labels import LabelIndex, as_labels, ids_from_names, ids_from_numbers
+from kleene.graph.missing import MissingRows
 from kleene.graph.rows import in_one_order, index_digest
 from kleene.graph.weight_names import (
     NumbersLeft,
@@ -99,22 +100,13 @@ def _weight_name(
     return None, NumbersLeft([names[i] for i in chosen.others]) if chosen.others else None
 
 
-def _weights(table: Any, name: Any) -> Array | None:
-    names = column_names(table)
-    if name is None:
-        return None
-    if name not in names:
-        raise no_such_weight(name, "column", names)
-    values = column(table, name)
+def _as_lengths(values: Array, name: Any) -> Array | None:
+    """Return the weights that a column holds."""
     if values.dtype == object and holds_numbers(values):
         values = np.array(values.tolist())
     weights = as_weights(values, f"column {name!r}")
-    if weights is not None and weights.dtype.kind == "f" and np.isnan(weights).any():
-        rows = np.flatnonzero(np.isnan(weights))
-        raise GraphError(
-            f"column {name!r} has no number in {len(rows):,} of {len(weights):,} rows, first "
-            f"in row {rows[0]}; drop these rows, or fill them in"
-        )
+    if weights is not None:
+        MissingRows.of([name], [weights]).refuse()
     return weights
 
 
@@ -130,37 +122,72 @@ def from_table(
     node: Any = "id",
     x: Any = "x",
     y: Any = "y",
+    drop_missing: bool = False,
 ) -> Graph:
     table = in_one_order(table)
-    names = column(table, source), column(table, target)
-    if len(names[0]) != len(names[1]):
+    titles, columns = [source, target], [column(table, source), column(table, target)]
+    rows = len(columns[0])
+    if len(columns[1]) != rows:
         raise GraphError(
-            f"columns {source!r} and {target!r} differ in length: "
-            f"{len(names[0])} and {len(names[1])}"
+            f"columns {source!r} and {target!r} differ in length: {rows} and {len(columns[1])}"
         )
     name, left = _weight_name(table, weight, (source, target), directed)
-    weights = _weights(table, name)
-    if weights is not None and weights.shape != names[0].shape:
-        raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
-    direction = _direction(table, directed, len(names[0]))
-    if nodes is not None:
-        nodes = in_one_order(nodes)
-        ids = column(nodes, node)
-        n: int | None = len(ids)
-        labels, sources, targets = _among_nodes(ids, *names)
-    else:
-        sources, targets, labels, n = _ids(names, (source, target), relabel)
-    if isinstance(direction, np.ndarray):
-        graph = from_directions(cls, sources, targets, weights, n, direction, labels)
-    else:
-        graph = cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
+    if name is not None:
+        titles.append(name)
+        columns.append(_weight_column(table, name, rows))
+    direction = _direction(table, directed, rows)
+    dropping = as_flag(drop_missing, "drop_missing")
+    complete = MissingRows.of(titles, columns).drop() if dropping else None
+    if complete is not None:
+        columns = [values[complete.numbers] for values in columns]
+        if isinstance(direction, np.ndarray):
+            direction = direction[complete.numbers]
+    try:
+        graph = _from_columns(cls, titles, columns, direction, relabel, nodes, node)
+    except GraphError:
+        MissingRows.of(titles, columns).refuse()
+        raise
+    graph = graph if complete is None else complete.numbering(graph)
     digest = index_digest(table[source] if isinstance(table, Mapping) else table)
     if digest is not None and graph.rows is not None:
         graph = graph._derived(graph.csr, rows=replace(graph.rows, index=digest))
     graph = keeping_numbers_left(graph, left)
     if nodes is None or not {x, y} <= set(column_names(nodes)):
         return graph
+    nodes = in_one_order(nodes)
     return graph.with_positions(np.stack([column(nodes, x), column(nodes, y)], axis=1))
+
+
+def _weight_column(table: Any, name: Any, rows: int) -> Array:
+    if name not in (names := column_names(table)):
+        raise no_such_weight(name, "column", names)
+    values = column(table, name)
+    if len(values) != rows:
+        raise GraphError(f"got {len(values)} weights for {rows} rows")
+    return values
+
+
+def _from_columns(
+    cls: type[Graph],
+    titles: list[Any],
+    columns: list[Array],
+    direction: bool | Array,
+    relabel: bool,
+    nodes: Any,
+    node: Any,
+) -> Graph:
+    """Return the graph of the ends and perhaps the weights of all rows."""
+    ends = columns[0], columns[1]
+    weights = _as_lengths(columns[2], titles[2]) if len(columns) > 2 else None
+    if nodes is not None:
+        ids = column(in_one_order(nodes), node)
+        n: int | None = len(ids)
+        labels, sources, targets = _among_nodes(ids, *ends)
+    else:
+        sources, targets, labels, n = _ids(ends, (titles[0], titles[1]), relabel)
+    if isinstance(direction, np.ndarray):
+        return from_directions(cls, sources, targets, weights, n, direction, labels)
+    return cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
 
 
 def _direction(table: Any, directed: bool | str, rows: int) -> bool | Array:

@@ -98,6 +98,10 @@ def read(
             For edge lists and Parquet. False takes integers as positions.
         keep_rows : bool
             For edge lists and Parquet. False saves the memory of ``graph.rows``.
+        drop_missing : bool
+            For edge lists and Parquet. Whether rows with a missing value (an empty field, null, NaN
+            or NA) for an end or the weight are left out, with a warning that says how many; by
+            default they are refused.
         names, columns, header, separator, comments
             For edge lists: whether vertices are names; the columns of source, target and weight,
             by name or number; whether the first line is a header; the column separator; the

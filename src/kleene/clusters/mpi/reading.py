@@ -169,7 +169,7 @@ def _open(
         )
     chosen.check_options(chosen.read, options)
     for name in options:
-        if name in ("names", "keep_rows") or chosen.name != "edge_list":
+        if name in ("names", "keep_rows", "drop_missing") or chosen.name != "edge_list":
             raise RequestError(f"reading {chosen.title} in parts does not take ", Code(name))
     if isinstance(options.get("directed"), str):
         raise RequestError(
