@@ -120,3 +120,5 @@ class TurnResult(Result):
 
     def _save_npz(self, path: str | Path) -> NoReturn:
         raise RequestError("a result with turns is saved as a table: .csv, .parquet, or .npy")
+
+    _save_store = _save_npz
