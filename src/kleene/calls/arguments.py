@@ -191,8 +191,8 @@ def require_graph(graph: Any) -> None:
     if isinstance(graph, PreparedForm):
         raise GraphError("this call takes a graph that is not prepared: pass prepared.graph")
     raise GraphError(
-        f"expected a kleene.Graph, not {type_name(graph)}; make one with "
-        "kleene.Graph.from_any(...) and use it for all calls"
+        f"expected a kleene.Graph, not {type_name(graph)}",
+        advice=["make one with kleene.Graph.from_any(...) and use it for all calls"],
     )
 
 

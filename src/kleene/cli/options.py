@@ -406,7 +406,7 @@ class Call(Group):
             found[name] = parse_vertices(graph, found[name])
         if "pairs" in found:
             if found.keys() & _VERTICES.keys():
-                raise RequestError("--pairs gives both ends; omit sources and targets")
+                raise RequestError("--pairs gives both ends", advice=["omit sources and targets"])
             found["pairs"] = read_pairs(graph, found["pairs"])
         return found
 
@@ -536,7 +536,9 @@ class Input(Group):
         from kleene.errors import RequestError
 
         if self.oneway is not None and self.directed is not None:
-            raise RequestError("--oneway says for each line what --directed says for all; give one")
+            raise RequestError(
+                "--oneway says for each line what --directed says for all", advice=["give one"]
+            )
         own = {"file", "format", "unlabelled", "oneway"}
         if not self.drop_missing:
             own.add("drop_missing")

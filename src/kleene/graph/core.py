@@ -110,9 +110,11 @@ class Graph:
         """Keep canonical arrays without any check; use the ``from_*`` constructors."""
         if not isinstance(csr, CSR):
             raise GraphError(
-                f"Graph(...) takes canonical CSR arrays, not {type_name(csr)}; make a graph "
-                "with Graph.from_any(...), which takes a matrix, a table, edges, a file name or a "
-                "graph of another library"
+                f"Graph(...) takes canonical CSR arrays, not {type_name(csr)}",
+                advice=[
+                    "make a graph with Graph.from_any(...), which takes a matrix, a table, edges, "
+                    "a file name or a graph of another library"
+                ],
             )
         fields = dict(zip(CSR._fields, map(frozen, csr), strict=True))
         self.__dict__.update(
@@ -217,8 +219,8 @@ class Graph:
         if dtype.kind == "i" and self.stats.max_weight == no_path(dtype):
             if dtype == np.int64:
                 raise GraphError(
-                    f"the weight {no_path(dtype)} means 'no arc' in a matrix of int64; use the "
-                    "CSR form, a sparse file such as .npz, or weights of float64"
+                    f"the weight {no_path(dtype)} means 'no arc' in a matrix of int64",
+                    advice=["use the CSR form, a sparse file such as .npz, or weights of float64"],
                 )
             dtype = np.dtype(np.int64)
         self.require_dense(dtype)
@@ -907,7 +909,7 @@ class Graph:
         )
         if array.dtype.kind not in "iub":
             raise GraphError(
-                f"positions must be integers, not {array.dtype}; for labels, use index"
+                f"positions must be integers, not {array.dtype}", advice=["for labels, use index"]
             )
         return array if self.labels is None else self.labels[array]
 

@@ -39,8 +39,8 @@ def as_numpy(values: Any, name: str) -> Any:
     except _errors_of(library) as error:
         kind = getattr(values, "type", getattr(values, "dtype", type(values).__name__))
         raise GraphError(
-            f"{name} has the type {kind}, which NumPy does not have; cast it to integers of 64 "
-            "bits, float64 or text"
+            f"{name} has the type {kind}, which NumPy does not have",
+            advice=["cast it to integers of 64 bits, float64 or text"],
         ) from error
     return values
 
@@ -56,12 +56,16 @@ def require_plain(values: Any, name: str) -> None:
     """Refuse tensors of PyTorch that an answer would lose something of: gradients, or indices."""
     if getattr(values, "requires_grad", False):
         raise GraphError(
-            f"{name} requires gradients, which are not computed here; pass tensor.detach()"
+            f"{name} requires gradients, which are not computed here",
+            advice=["pass tensor.detach()"],
         )
     if not str(getattr(values, "layout", "torch.strided")).endswith("strided"):
         raise GraphError(
-            f"{name} is a sparse tensor; make a graph of its arcs, with t = tensor.coalesce(): "
-            "Graph.from_edges(*t.indices(), t.values())"
+            f"{name} is a sparse tensor",
+            advice=[
+                "make a graph of its arcs, with t = tensor.coalesce(): "
+                "Graph.from_edges(*t.indices(), t.values())"
+            ],
         )
 
 

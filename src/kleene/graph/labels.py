@@ -78,8 +78,8 @@ def _require_all_named(labels: Array) -> None:
     at = next((at for at, label in enumerate(labels) if is_missing(label)), None)
     if at is not None:
         raise GraphError(
-            f"the label of vertex {at} is missing ({labels[at]}); give every vertex a label of its "
-            "own, or pass no labels"
+            f"the label of vertex {at} is missing ({labels[at]})",
+            advice=["give every vertex a label of its own, or pass no labels"],
         )
 
 

@@ -33,7 +33,7 @@ class MissingRows(NamedTuple):
     """
 
     rows: Array
-    count: int  # of all rows
+    total: int  # of all rows
     names: Sequence[Any]  # of columns; those without a name have a number
     line: int | None = None  # of the first of these rows, in a text
 
@@ -55,7 +55,7 @@ class MissingRows(NamedTuple):
         first, have = f"row {self.rows[0]:,}" if self.line is None else f"line {self.line:,}", "has"
         if len(self.rows) > 1:
             first, have = f"the first of them {first}", "have"
-        return f"{len(self.rows):,} of {self.count:,} rows {have} no value in {named}, {first}"
+        return f"{len(self.rows):,} of {self.total:,} rows {have} no value in {named}, {first}"
 
     def refuse(self) -> None:
         """Raise GraphError if there are any."""
@@ -68,20 +68,20 @@ class MissingRows(NamedTuple):
             return None
         where = f"{file}: " if file else ""
         warnings.warn(GraphWarning(f"{where}dropped rows: {self}"), stacklevel=level_of_user())
-        return CompleteRows(np.delete(np.arange(self.count), self.rows), self.count)
+        return CompleteRows(np.delete(np.arange(self.total), self.rows), self.total)
 
 
 class CompleteRows(NamedTuple):
     """The rows of a table that are left, and how many there were."""
 
     numbers: Array
-    count: int
+    total: int
 
     def numbering(self, graph: Graph) -> Graph:
         """Return the graph of these rows, which are numbered as in the whole table."""
         if graph.rows is None:
             return graph
-        rows = replace(graph.rows, numbers=adopt(self.numbers), count=self.count)
+        rows = replace(graph.rows, numbers=adopt(self.numbers), count=self.total)
         return graph._derived(graph.csr, rows=rows)
 
 

@@ -45,7 +45,7 @@ def column_names(table: Any) -> list[Any]:
 def is_table(thing: Any) -> bool:
     """Return whether this has columns: a table of some library, or a dict."""
     if type(thing).__name__ == "LazyFrame":
-        raise GraphError("a LazyFrame of Polars has no rows yet; pass frame.collect()")
+        raise GraphError("a LazyFrame of Polars has no rows yet", advice=["pass frame.collect()"])
     return isinstance(thing, Mapping) or hasattr(thing, "column_names") or hasattr(thing, "columns")
 
 
@@ -55,7 +55,9 @@ def column(table: Any, name: Any) -> Array:
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     if (count := names.count(name)) > 1:
-        raise GraphError(f"the table has {count} columns {name!r}; rename all but one of them")
+        raise GraphError(
+            f"the table has {count} columns {name!r}", advice=["rename all but one of them"]
+        )
     return as_column(table[name], f"column {name!r}")
 
 
@@ -77,8 +79,8 @@ def as_column(values: Any, what: str) -> Array:
     if array.ndim != 1:
         raise GraphError(
             Code(what),
-            f" must hold one value in each row, but has the shape {array.shape}; pass a "
-            "list, or a column of numbers or text",
+            f" must hold one value in each row, but has the shape {array.shape}",
+            advice=["pass a list, or a column of numbers or text"],
         )
     return array
 

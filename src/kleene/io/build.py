@@ -58,7 +58,7 @@ def weight_options(
             Code("weighted="),
             " or ",
             Code("columns="),
-            "; give one of them",
+            advice=["give one of them"],
         )
     return weight, weight is not None
 

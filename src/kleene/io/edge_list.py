@@ -245,8 +245,8 @@ def find_layout(
     if last >= len(fields):
         text.fail_at(line, f"at least {last + 1} columns")
     if names is None:
-        below = (_unquoted_fields(line, separator) for line in text.lines_below(comments))
-        names = _are_names(_complete(fields, below, indices) if dropping else fields, indices)
+        others = (_unquoted_fields(each, separator) for each in text.lines_below(comments))
+        names = _are_names(_complete(fields, others, indices) if dropping else fields, indices)
     layout = ColumnLayout(
         *indices,
         separator=separator,

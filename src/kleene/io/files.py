@@ -237,15 +237,18 @@ def write(
         named = _by_suffix(suffix)
         if named is None:
             what = f"unknown suffix {suffix!r}" if suffix else "the file name has no suffix"
-            raise RequestError(f"{what}; rename the file or give the format. {_known()}")
+            raise RequestError(
+                f"{what}", advice=[f"rename the file or give the format. {_known()}"]
+            )
         chosen = named
     if chosen.write is None:
         raise RequestError(
-            f"Kleene reads {chosen.title} files but does not write them; write GraphML (.graphml)"
+            f"Kleene reads {chosen.title} files but does not write them",
+            advice=["write GraphML (.graphml)"],
         )
     if gzipped and not chosen.text:
         raise RequestError(
-            f"{chosen.title} files are not compressed with gzip; omit .gz from the name"
+            f"{chosen.title} files are not compressed with gzip", advice=["omit .gz from the name"]
         )
     chosen.check_options(chosen.write, options)
     chosen.require_labels(graph)
@@ -279,9 +282,11 @@ def detect_format(source: Source, named: str | None = None) -> Format:
     source.require_utf8()
     if source.suffix in (".geojson", ".json"):
         raise FormatError(
-            f"{source.name}: GeoJSON and JSON hold shapes, not which streets meet; make a table "
-            "with one row per street, the names of its two ends and its length, as OSMnx or "
-            "GeoPandas do"
+            f"{source.name}: GeoJSON and JSON hold shapes, not which streets meet",
+            advice=[
+                "make a table with one row per street, the names of its two ends and its length, "
+                "as OSMnx or GeoPandas do"
+            ],
         )
     raise FormatError(
         f"{source.name}: cannot detect the format. For an edge list, pass ",

@@ -161,7 +161,7 @@ def _read_table(
         if missing and not dropping:
             source.fail(str(missing), advice=() if dropping is None else DROP)
         if missing:
-            table = table.take(np.delete(np.arange(missing.count), missing.rows))
+            table = table.take(np.delete(np.arange(missing.total), missing.rows))
         arrays = []
         for at, (title, kind) in enumerate(zip(wanted, kinds, strict=True)):
             column = table[title]

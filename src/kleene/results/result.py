@@ -220,7 +220,8 @@ class Result:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return where the distances are, as DLPack numbers devices."""
-        return self._exported.__dlpack_device__()
+        place: tuple[int, int] = self._exported.__dlpack_device__()
+        return place
 
     def __dlpack__(
         self,
@@ -715,8 +716,8 @@ class Result:
             row, far = self._row(named, what), self._position(other, what)
         else:
             raise RequestError(
-                f"{what} takes a target, or a source and a target when there are several sources; "
-                f"for many, use {what}s([...])"
+                f"{what} takes a target, or a source and a target when there are several sources",
+                advice=[f"for many, use {what}s([...])"],
             )
         self._require_targets(np.array([far]))
         return row, far
@@ -728,8 +729,8 @@ class Result:
         listed = targets is None or (np.iterable(targets) and not isinstance(targets, (str, bytes)))
         if not listed:
             raise RequestError(
-                f"{what}s takes a sequence of vertices, {what}s([{targets!r}]); for one, use "
-                f"{what}({targets!r})"
+                f"{what}s takes a sequence of vertices, {what}s([{targets!r}])",
+                advice=[f"for one, use {what}({targets!r})"],
             )
         if source is None and len(self._sources) != 1:
             raise RequestError(
@@ -759,7 +760,7 @@ class Result:
         """Return the position of one vertex."""
         if not is_one_vertex(vertex):
             raise RequestError(
-                f"{what} takes one vertex, not {vertex!r}; for many, use {what}s(...)"
+                f"{what} takes one vertex, not {vertex!r}", advice=[f"for many, use {what}s(...)"]
             )
         return int(self.graph.index(vertex))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def save_answer(
     width = graph.n if targets is None else len(targets)
     row_bytes = width * (dtype.itemsize + (graph.id_dtype.itemsize if paths else 0))
     rows = choose_block_rows(len(sources), row_bytes, 0.0, _MEMORY)
-    arguments = {
+    arguments: dict[str, Any] = {
         "problem": plan.problem,
         "semiring": plan.semiring,
         "method": plan.method,

@@ -119,7 +119,9 @@ def _write_matplotlib(picture: Picture, path: Path) -> None:
     supported = figure.canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in supported:
         known = ", ".join(f".{name}" for name in sorted(supported))
-        raise RequestError(f"{path}: no picture format {path.suffix!r}; choose one of {known}")
+        raise RequestError(
+            f"{path}: no picture format {path.suffix!r}", advice=[f"choose one of {known}"]
+        )
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, picture.width), ylim=(picture.height, 0))
     axes.axis("off")
     for order, shape in enumerate(picture.shapes):

@@ -80,8 +80,8 @@ def as_subject(what: object, route: Route | Sequence[Hashable] | None, options: 
 @singledispatch
 def _subject(what: object, options: Options) -> Subject:
     raise RequestError(
-        f"draw takes a Graph or a result, not {type_name(what)}; make a graph with "
-        "kl.Graph.from_any(...)"
+        f"draw takes a Graph or a result, not {type_name(what)}",
+        advice=["make a graph with kl.Graph.from_any(...)"],
     )
 
 
