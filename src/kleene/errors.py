@@ -159,7 +159,15 @@ class PathOverflowError(GraphError, OverflowError):
 
 
 class FormatError(KleeneError, ValueError):
-    """A file is not what its format requires; the message starts with ``file:line:``."""
+    """A file is not what its format requires; the message starts with ``file:line:``.
+
+    Attributes
+    ----------
+    line : int or None
+        The line, from 1, if the error is about one.
+    """
+
+    line: int | None = None
 
 
 class RequestError(KleeneError, ValueError):

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from mpi_samples import RANKS, SAMPLES, assert_same_graph, described, spoiled
 
 import kleene as kl
-from kleene.clusters.mpi.checksums import crc_of_pieces, piece_crc
 from kleene.clusters.mpi.reading import read
+from kleene.clusters.mpi.reading_npz import crc_of_pieces, piece_crc
 
 
 def read_by(ranks: int, path: Path, seed: int = 0, **options: Any) -> list[Any]:

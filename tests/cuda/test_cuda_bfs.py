@@ -18,7 +18,7 @@ import kleene as kl
 from kleene.backends.cuda.bfs import direction
 from kleene.backends.cuda.classic import frontiers
 from kleene.backends.cuda.classic import scan as bfs_scan
-from kleene.backends.cuda.prefix_scan import PrefixScan
+from kleene.backends.cuda.classic.scan import PrefixScan
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
 from kleene.registry import Size, find

@@ -16,8 +16,8 @@ import kleene as kl
 from kleene.backends.answer import Answer, KeptRows, LatePredecessors, WholeRows
 from kleene.backends.cuda.answer import kept_answer
 from kleene.backends.cuda.runtime.device import open_device
+from kleene.stores.load import StoredRows, answer_in_store
 from kleene.stores.npy import NpyWriter
-from kleene.stores.rows import StoredRows, answer_in_store
 from kleene.stores.writer import StoreSpec, StoreWriter
 from kleene.stores.zarr import ZarrWriter
 

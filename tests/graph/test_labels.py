@@ -145,7 +145,8 @@ def test_weight_names() -> None:
 
 def test_missing_weights_are_named_by_row() -> None:
     table = pd.DataFrame({**NUMBERED, "weight": [1.5, np.nan, np.nan]})
-    with pytest.raises(kl.GraphError, match="no number in 2 of 3 rows, first in row 1"):
+    said = "2 of 3 rows have no value in 'weight', the first of them row 1"
+    with pytest.raises(kl.GraphError, match=said):
         Graph.from_table(table)
     assert Graph.from_table(table.dropna()).m == 1
 

@@ -304,8 +304,8 @@ def test_the_root_holds_the_public_names_only() -> None:
 #: Files and folders of backends that belong to no single problem.
 SHARED = {
     "backends/cuda": {
-        "answer", "classic", "graph", "kernels", "load_balance", "prefix_scan", "rows", "runtime",
-        "tuning", "variants",
+        "answer", "classic", "graph", "kernels", "load_balance", "rows", "runtime", "tuning",
+        "variants",
     },
 }  # fmt: skip
 PROBLEMS = (

@@ -256,7 +256,11 @@ def test_parquet_tables() -> None:
             {"weighted": True},
             "target, expected 'weight'",
         ),
-        (parquet(source=[1, None], target=[2, 3]), {}, "found 1 nulls in 'source', expected none"),
+        (
+            parquet(source=[1, None], target=[2, 3]),
+            {},
+            "1 of 2 rows has no value in 'source', row 1",
+        ),
         (parquet(source=[-1], target=[2]), {"relabel": False}, "negative"),
         (parquet(source=[1], target=[2], weight=["x"]), {}, "real numbers|objects"),
     ],

@@ -16,8 +16,8 @@ from kleene.measures import betweenness as betweenness_module
 from kleene.measures import distance_measure
 from kleene.measures.betweenness import Betweenness, _compare, _smaller
 from kleene.measures.distance_histogram import _MOST_BINS, Bins
+from kleene.proofs.row_arcs import follow_chains
 from kleene.proofs.rows import ProvedRow
-from kleene.proofs.tight_arcs import follow_chains
 from kleene.results.distance_reduction import Reduced
 
 Patch = pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -413,9 +414,25 @@ def test_registry_rows_are_complete_and_unique() -> None:
         assert str(row).startswith(f"{row.problem} {row.name} on {row.device}: ")
 
 
+def test_the_file_of_a_method_is_where_it_says() -> None:
+    """In the repository, or in the package: then it is in every wheel."""
+    package = Path(kl.__file__).parent
+    absent = []
+    for row in methods():
+        native = row.file.startswith("native/")
+        place = package.parent.parent if native else package
+        absent += [row] * (not (place / row.file).is_file())
+        kinds = {"cpu": (".cpp", ".hpp", ".py"), "reference": (".py",)}
+        assert row.file.endswith(kinds.get(row.device, (".cu",))), row
+        assert native or row.device != "cpu" or row.name == "johnson", row
+    assert absent == []
+
+
 def test_methods_prints_a_table() -> None:
     lines = repr(kl.methods()).splitlines()
-    assert lines[0].split() == ["problem", "name", "device", "needs", "origin", "summary"]
+    assert lines[0].split() == [
+        "problem", "name", "device", "needs", "origin", "file", "summary",
+    ]  # fmt: skip
     assert len(lines) == 1 + len(kl.methods())
     with pytest.raises(RequestError, match="no problem 'x'"):
         kl.methods("x")

@@ -17,7 +17,7 @@ import kleene as kl
 from kleene.planning.ask import Ask
 from kleene.planning.facts import Facts
 from kleene.stores import sink
-from kleene.stores.rows import StoredRows
+from kleene.stores.load import StoredRows
 from kleene.stores.sink import with_block_rows
 from kleene.stores.store import Store, ledger_of
 from kleene.system.machine import Machine

@@ -59,7 +59,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "results/distance_reduction.py": (
         "test_measure_boundaries.py", "test_reduce_distances.py", "test_verify_no_path.py",
     ),
-    "results/nearest_rows.py": (
+    "results/nearest.py": (
         "test_proof_boundaries.py", "test_prepare.py", "test_prepare_results.py",
         "test_prepared_nearest.py", "test_prepared_nearest_labels.py", "test_verify_no_path.py",
     ),
@@ -67,7 +67,6 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "results/result.py": (
         "test_proof_boundaries.py", "test_result*.py", "test_verify*.py", "test_keep_device.py",
     ),
-    "proofs/row_arcs.py": ("test_verify*.py",),
     "proofs/row_checker.py": ("test_verify*.py",),
     "results/saved.py": (
         "test_proof_boundaries.py", "test_verify_hostile.py", "test_result*.py",
@@ -77,7 +76,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "test_measure_boundaries.py", "test_reduce_distances.py", "test_result_archives.py",
         "test_matrix.py", "test_measure_proofs.py",
     ),
-    "proofs/tight_arcs.py": ("test_measure_boundaries.py", "test_verify*.py"),
+    "proofs/row_arcs.py": ("test_measure_boundaries.py", "test_verify*.py"),
     "proofs/paths.py": ("test_verify*.py", "test_result.py"),
     "proofs/nearest.py": (
         "test_proof_boundaries.py", "test_nearest.py", "test_verify_no_path.py",

@@ -18,7 +18,7 @@ from kleene.engine.planned import plan_value
 from kleene.errors import Code, GraphError, MemoryBudgetError, RequestError, Text, in_words_of
 from kleene.graph import Graph
 from kleene.graph.checks import as_flag, require_unmasked
-from kleene.graph.foreign_columns import as_numpy
+from kleene.graph.foreign_columns import as_numpy, held_value
 from kleene.graph.labels import is_one_vertex
 from kleene.graph.tables import column, column_names, is_table
 from kleene.graph.weight_names import warn_of_numbers_left
@@ -191,8 +191,8 @@ def require_graph(graph: Any) -> None:
     if isinstance(graph, PreparedForm):
         raise GraphError("this call takes a graph that is not prepared: pass prepared.graph")
     raise GraphError(
-        f"expected a kleene.Graph, not {type_name(graph)}; make one with "
-        "kleene.Graph.from_any(...) and use it for all calls"
+        f"expected a kleene.Graph, not {type_name(graph)}",
+        advice=["make one with kleene.Graph.from_any(...) and use it for all calls"],
     )
 
 
@@ -276,7 +276,8 @@ def _two_lists(pairs: Any) -> list[list[Any]]:
         both = [] if isinstance(pair, (str, bytes)) or not np.iterable(pair) else list(pair)
         if len(both) != 2:
             raise RequestError(
-                Code("pairs"), f" must be (origin, destination), and entry {i} is {pair!r}"
+                Code("pairs"),
+                f" must be (origin, destination), and entry {i} is {held_value(pair)!r}",
             )
         for end, vertex in zip(ends, both, strict=True):
             end.append(vertex)

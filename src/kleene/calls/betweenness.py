@@ -268,8 +268,9 @@ def _as_error(number: Any) -> float:
     if error < _SMALLEST_ERROR:
         raise RequestError(
             Code("error"),
-            f" must be at least {_SMALLEST_ERROR:g}, not {error:g}: random paths take too "
-            "long for that; leave it out for exact numbers",
+            f" must be at least {_SMALLEST_ERROR:g}, not {error:g}: random paths take too long for "
+            "that",
+            advice=["leave it out for exact numbers"],
         )
     return error
 

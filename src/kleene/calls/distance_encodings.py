@@ -126,8 +126,8 @@ def distance_encodings(
     width = longest if side is None else _whole(side, "side")
     if width < longest:
         raise RequestError(
-            f"side is {width}, but the largest graph has {longest} vertices; pass side={longest} "
-            "or more"
+            f"side is {width}, but the largest graph has {longest} vertices",
+            advice=[f"pass side={longest} or more"],
         )
     steps = _whole(path_arcs, "path_arcs")
     farthest = _farthest(max_distance)
@@ -210,7 +210,8 @@ def _value_type(dtype: Any, weighted: bool, most: float) -> np.dtype[Any]:
         )
     if kind.kind in "iu" and most > np.iinfo(kind).max:
         raise RequestError(
-            f"distances up to {most} do not fit {kind}; pass a wider dtype, or max_distance"
+            f"distances up to {most} do not fit {kind}",
+            advice=["pass a wider dtype, or max_distance"],
         )
     return kind
 
@@ -246,7 +247,7 @@ def _code(value: Any, name: str, kind: np.dtype[Any], default: float) -> float:
     low, high = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
     if value != value or not low <= value <= high or value != int(value):
         raise RequestError(
-            f"{name}={value} does not fit {kind}, whose values are {low} to {high}; "
-            f"choose another code or a wider dtype"
+            f"{name}={value} does not fit {kind}, whose values are {low} to {high}",
+            advice=["choose another code or a wider dtype"],
         )
     return int(value)

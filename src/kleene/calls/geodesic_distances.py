@@ -179,7 +179,8 @@ def _by_sklearn(
         if issparse(points):
             raise RequestError(
                 "the neighbourhood graph has several components, and a sparse matrix does not say "
-                "how far apart they are; pass a dense matrix, more neighbours, or connect=False"
+                "how far apart they are",
+                advice=["pass a dense matrix, more neighbours, or connect=False"],
             )
         return np.asarray(data[np.ix_(a, b)])
 

@@ -167,7 +167,8 @@ def _require_exact(graph: Graph) -> None:
     if dtype is not None and dtype.kind == "i" and graph.stats.path_bound >= _EXACT:
         raise PathOverflowError(
             f"path lengths may reach {graph.stats.path_bound:g}, but k_shortest compares integers "
-            "only up to 2^53; scale the weights down, or graph.reweight with floats"
+            "only up to 2^53",
+            advice=["scale the weights down, or graph.reweight with floats"],
         )
 
 

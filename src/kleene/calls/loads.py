@@ -392,7 +392,8 @@ def _from_sequence(demand: Any) -> list[Any]:
         raise RequestError(
             Code("demand"),
             " must be a tuple of three arrays (origins, destinations, volumes), but has "
-            f"{len(demand)} entries; pass trips in a list: [(origin, destination, volume), ...]",
+            f"{len(demand)} entries",
+            advice=["pass trips in a list: [(origin, destination, volume), ...]"],
         )
     names = ("origins", "destinations", "volumes")
     for name, values in zip(names, demand, strict=True):
@@ -400,8 +401,8 @@ def _from_sequence(demand: Any) -> list[Any]:
             raise RequestError(f"the {name} of demand must be an array, not {values!r}")
         if isinstance(values, tuple):
             raise RequestError(
-                f"the {name} of demand are a tuple: pass an array or a list; pass trips in a list: "
-                "[(origin, destination, volume), ...]"
+                f"the {name} of demand are a tuple: pass an array or a list",
+                advice=["pass trips in a list: [(origin, destination, volume), ...]"],
             )
     given = in_one_order(dict(zip(names, demand, strict=True))).items()
     columns = (as_numpy(values, f"the {name} of demand") for name, values in given)

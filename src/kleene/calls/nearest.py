@@ -50,8 +50,7 @@ from kleene.planning.dtype_choice import choose_dtype
 from kleene.planning.facts import graph_facts
 from kleene.planning.plan import Plan
 from kleene.prepared.known import Known
-from kleene.results.nearest import Nearest
-from kleene.results.nearest_rows import NearestRows
+from kleene.results.nearest import Nearest, NearestRows
 from kleene.system.machine import threads_for
 
 if TYPE_CHECKING:

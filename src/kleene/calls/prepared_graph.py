@@ -191,7 +191,8 @@ class PreparedGraph(PreparedForm):
             return position(source), position(target)
         several = target if is_one_vertex(source) else source
         raise RequestError(
-            f"{what} takes two vertices, not {several!r}; for many pairs, use {what}s([...])"
+            f"{what} takes two vertices, not {several!r}",
+            advice=[f"for many pairs, use {what}s([...])"],
         )
 
     # ---- rows, matrices and what is near -------------------------------------------------
@@ -225,7 +226,9 @@ class PreparedGraph(PreparedForm):
         ([0, 4, 7], [0, 1, 2])
         """
         if not is_one_vertex(source):
-            raise RequestError(f"tree takes one vertex, not {source!r}; for many, use trees([...])")
+            raise RequestError(
+                f"tree takes one vertex, not {source!r}", advice=["for many, use trees([...])"]
+            )
         return self._solve(source=source, reverse=reverse, threads=threads)
 
     def trees(
@@ -357,7 +360,7 @@ class PreparedGraph(PreparedForm):
         ([[7, 0], [3, 4]], [0, 1, 2])
         """
         if sources is None:
-            raise RequestError("matrix needs sources; for all vertices, use trees()")
+            raise RequestError("matrix needs sources", advice=["for all vertices, use trees()"])
         if targets is None:
             once = isinstance(sources, Iterator)  # which can be read once
             targets = sources = list(sources) if once else sources

@@ -140,7 +140,9 @@ def as_edges(bins: Any) -> Array | None:
     except ValueError:
         edges = np.empty(0)
     if edges.dtype == object and all(isinstance(edge, int) for edge in edges.flat):
-        raise RequestError("bins has edges that do not fit in int64; pass them as floats")
+        raise RequestError(
+            "bins has edges that do not fit in int64", advice=["pass them as floats"]
+        )
     right = edges.ndim == 1 and len(edges) > 1 and edges.dtype.kind in "iuf"
     if not right or not (edges[1:] > edges[:-1]).all():
         raise RequestError(

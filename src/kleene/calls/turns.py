@@ -303,7 +303,9 @@ def _by_rows(
 ) -> tuple[Array, Array, Array]:
     """Return the turns from one row's arcs into another's: the turn's number, and both arcs."""
     if graph.rows is None:
-        raise GraphError("the graph was made from no table; give turns by 'from', 'via' and 'to'")
+        raise GraphError(
+            "the graph was made from no table", advice=["give turns by 'from', 'via' and 'to'"]
+        )
     row = graph.arc_rows.rows
     order = np.argsort(row, kind="stable")
     turn, entering = _arcs_of(row, order, rows_in)

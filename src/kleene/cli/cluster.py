@@ -20,7 +20,9 @@ def on_cluster(on: str | None, workers: int | None) -> Iterator[dict[str, Any]]:
     from kleene.errors import RequestError, reworded
 
     if on is not None and workers is not None:
-        raise RequestError("--on names a cluster and --workers starts one; give one of them")
+        raise RequestError(
+            "--on names a cluster and --workers starts one", advice=["give one of them"]
+        )
     if workers is None:
         yield {} if on is None else {"on": on}
         return

@@ -406,7 +406,7 @@ class Call(Group):
             found[name] = parse_vertices(graph, found[name])
         if "pairs" in found:
             if found.keys() & _VERTICES.keys():
-                raise RequestError("--pairs gives both ends; omit sources and targets")
+                raise RequestError("--pairs gives both ends", advice=["omit sources and targets"])
             found["pairs"] = read_pairs(graph, found["pairs"])
         return found
 
@@ -456,6 +456,8 @@ class Input(Group):
         Between columns; a character, or tab or space.
     header : bool
         The first line names the columns, or not; detected by default.
+    drop_missing : bool
+        Leave out rows without a value for an end or the weight.
     through : bool
         Whether paths may pass the zones of a TNTP network.
     null_value : NUMBER
@@ -482,6 +484,7 @@ class Input(Group):
     columns: list[str] | None = None
     separator: str | None = None
     header: bool | None = None
+    drop_missing: bool = False
     through: bool | None = None
     null_value: float | None = None
     layer: str | None = None
@@ -539,8 +542,12 @@ class Input(Group):
         from kleene.errors import RequestError
 
         if self.oneway is not None and self.directed is not None:
-            raise RequestError("--oneway says for each line what --directed says for all; give one")
-        own = ("file", "format", "unlabelled", "oneway")
+            raise RequestError(
+                "--oneway says for each line what --directed says for all", advice=["give one"]
+            )
+        own = {"file", "format", "unlabelled", "oneway"}
+        if not self.drop_missing:
+            own.add("drop_missing")
         given = {n: value for n, value in vars(self).items() if value is not None and n not in own}
         if self.oneway is not None:
             given["directed"] = self.oneway

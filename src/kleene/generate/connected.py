@@ -66,7 +66,8 @@ def capped(
     if arcs > n * cap:
         raise RequestError(
             f"density = {density:g} needs {arcs:,} arcs, but {n:,} vertices of degree at most "
-            f"{cap:,} have {n * cap:,}; raise max_degree to {-(-arcs // n):,} or lower density"
+            f"{cap:,} have {n * cap:,}",
+            advice=[f"raise max_degree to {-(-arcs // n):,} or lower density"],
         )
     builder.require_memory(n, arcs)
     return builder.from_rows(_native.capped_rows, n, arcs, cap, True)

@@ -70,7 +70,7 @@ def as_rule(weights: Any) -> Rule:
     else:
         raise RequestError(f"weights cannot be {weights!r}: {_ADVICE}")
     if low > high:
-        raise RequestError(f"weights = {weights!r} has low > high; swap them")
+        raise RequestError(f"weights = {weights!r} has low > high", advice=["swap them"])
     return _as_range(low, high, dtype)
 
 

@@ -68,8 +68,8 @@ def as_batch(graphs: Any, n: Any, ptr: Any, batch: Any, weighted: bool, weights:
         result = _union(graphs, ptr, batch, weights if weighted else None)
     elif isinstance(graphs, np.ndarray) or is_foreign(graphs):
         raise RequestError(
-            "an edge index needs ptr= or batch=, which assign vertices to graphs; "
-            "for a single graph, pass [edge_index] and n=[number of vertices]"
+            "an edge index needs ptr= or batch=, which assign vertices to graphs",
+            advice=["for a single graph, pass [edge_index] and n=[number of vertices]"],
         )
     else:
         result = _sequence(graphs, n, weighted, weights)
@@ -80,7 +80,9 @@ def _lengths(result: Batch, weighted: bool) -> Array | None:
     if not weighted:
         return None
     if result.lengths is None:
-        raise RequestError(Code("weighted=True"), " needs weights; pass weights=, one per arc")
+        raise RequestError(
+            Code("weighted=True"), " needs weights", advice=["pass weights=, one per arc"]
+        )
     lengths = np.asarray(result.lengths, dtype=np.float64)
     if lengths.shape != result.tails.shape:
         raise GraphError(f"got {lengths.size} weights for {len(result.tails)} arcs")
@@ -200,8 +202,8 @@ def _part(at: int, item: Any, size: int | None, weights: Any) -> tuple[int, Arra
     elif size is None:
         if (isinstance(item, np.ndarray) or is_foreign(item)) and item.shape[:1] == (2,):
             raise RequestError(
-                f"{name} is an edge index, which does not give the number of vertices; "
-                "pass n=, one number per graph"
+                f"{name} is an edge index, which does not give the number of vertices",
+                advice=["pass n=, one number per graph"],
             )
         try:
             g = Graph.from_any(item)

@@ -70,7 +70,7 @@ def as_array(values: ArrayLike, name: str, matrix: bool = False) -> Array:
     except ValueError as error:
         wanted = "rows of the same length" if matrix else "a flat sequence of numbers"
         raise GraphError(
-            f"{name} is ragged: its rows have different lengths; pass {wanted}"
+            f"{name} is ragged: its rows have different lengths", advice=[f"pass {wanted}"]
         ) from error
     except (TypeError, OverflowError) as error:
         raise GraphError(f"{name} cannot be made an array of numbers: {error}") from error
@@ -82,7 +82,8 @@ def as_array(values: ArrayLike, name: str, matrix: bool = False) -> Array:
             raise _text(name, one)
         raise GraphError(
             f"{name} holds Python objects, such as {str(one)[:40]!r} of the type "
-            f"{type(one).__name__}; pass numbers of one type, without None{names}"
+            f"{type(one).__name__}",
+            advice=[f"pass numbers of one type, without None{names}"],
         )
     return array
 
@@ -93,7 +94,8 @@ def _text(name: str, one: str = "") -> GraphError:
         return GraphError(Code(name), f" must hold vertex ids, not names; {_FOR_NAMES}")
     such = f", such as {one[:40]!r}" if one else ""
     return GraphError(
-        f"{name} holds text{such}; make numbers of it first, as by pandas.to_numeric(column)"
+        f"{name} holds text{such}",
+        advice=["make numbers of it first, as by pandas.to_numeric(column)"],
     )
 
 
@@ -170,7 +172,9 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
     array = as_array(values, name)
     if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
         at = np.unravel_index(int(array.argmax()), array.shape)
-        raise GraphError(f"{name} holds {array[at]}, too large for int64; pass weights as float64")
+        raise GraphError(
+            f"{name} holds {array[at]}, too large for int64", advice=["pass weights as float64"]
+        )
     if array.dtype.kind in "US" and array.size:
         raise _text(name, str(array.flat[0]))
     dtype = weight_dtype(array.dtype, name)
@@ -178,7 +182,9 @@ def as_weights(values: ArrayLike | None, name: str) -> Array | None:
         with np.errstate(over="ignore"):
             converted = array.astype(dtype, order="C")
         if (np.isinf(converted) & ~np.isinf(array)).any():
-            raise GraphError(f"{name} holds a number too large for float64; scale the weights down")
+            raise GraphError(
+                f"{name} holds a number too large for float64", advice=["scale the weights down"]
+            )
         return converted
     return _converted(array, dtype, name)
 
@@ -221,7 +227,9 @@ def as_summable(weights: Array) -> Array:
         return weights
     total = float(np.abs(weights.astype(np.float64)).sum())
     if total >= np.iinfo(np.int64).max:
-        raise GraphError("the sum of parallel arcs may overflow int64; pass weights as float64")
+        raise GraphError(
+            "the sum of parallel arcs may overflow int64", advice=["pass weights as float64"]
+        )
     return weights if total < np.iinfo(np.int32).max else weights.astype(np.int64)
 
 
@@ -229,7 +237,7 @@ def require_finite(weights: Array | None) -> None:
     """Raise if a sum of float weights overflowed."""
     if weights is not None and weights.dtype.kind == "f" and not np.isfinite(weights).all():
         raise GraphError(
-            f"the sum of parallel arcs overflows {weights.dtype}; scale the weights down"
+            f"the sum of parallel arcs overflows {weights.dtype}", advice=["scale the weights down"]
         )
 
 

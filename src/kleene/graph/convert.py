@@ -363,10 +363,12 @@ def _constructor(
             "Graph.from_edges(*zip(*edges)) for a list of edges"
         )
     raise GraphError(
-        f"cannot make a graph from {type(thing).__name__}; pass a SciPy sparse array, "
-        "a NumPy matrix, a NetworkX, igraph or rustworkx graph, a pandas, Polars or Arrow table, "
-        "a GeoDataFrame of lines, a tuple (sources, targets, weights), an object with "
-        "edge_index, or a file name"
+        f"cannot make a graph from {type(thing).__name__}",
+        advice=[
+            "pass a SciPy sparse array, a NumPy matrix, a NetworkX, igraph or rustworkx graph, a "
+            "pandas, Polars or Arrow table, a GeoDataFrame of lines, a tuple (sources, targets, "
+            "weights), an object with edge_index, or a file name"
+        ],
     )
 
 

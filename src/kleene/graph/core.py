@@ -118,9 +118,11 @@ class Graph:
         """Keep canonical arrays without any check; use the ``from_*`` constructors."""
         if not isinstance(csr, CSR):
             raise GraphError(
-                f"Graph(...) takes canonical CSR arrays, not {type_name(csr)}; make a graph "
-                "with Graph.from_any(...), which takes a matrix, a table, edges, a file name or a "
-                "graph of another library"
+                f"Graph(...) takes canonical CSR arrays, not {type_name(csr)}",
+                advice=[
+                    "make a graph with Graph.from_any(...), which takes a matrix, a table, edges, "
+                    "a file name or a graph of another library"
+                ],
             )
         fields = dict(zip(CSR._fields, map(frozen, csr), strict=True))
         self.__dict__.update(
@@ -225,8 +227,8 @@ class Graph:
         if dtype.kind == "i" and self.stats.max_weight == no_path(dtype):
             if dtype == np.int64:
                 raise GraphError(
-                    f"the weight {no_path(dtype)} means 'no arc' in a matrix of int64; use the "
-                    "CSR form, a sparse file such as .npz, or weights of float64"
+                    f"the weight {no_path(dtype)} means 'no arc' in a matrix of int64",
+                    advice=["use the CSR form, a sparse file such as .npz, or weights of float64"],
                 )
             dtype = np.dtype(np.int64)
         self.require_dense(dtype)
@@ -636,6 +638,7 @@ class Graph:
         node: str = "id",
         x: str = "x",
         y: str = "y",
+        drop_missing: bool = False,
     ) -> Graph:
         """Make a graph from columns of a pandas, Polars or Arrow table, or a dict of arrays.
 
@@ -662,6 +665,9 @@ class Graph:
             One row per vertex, also for those without edges; vertices are numbered in its order.
         node, x, y : str
             The columns of ``nodes``: the name of the vertex, and its position if both are there.
+        drop_missing : bool
+            Whether rows with a missing value (null or NaN) in the columns of the ends and the
+            weight are left out, with a warning that says how many; by default they are refused.
 
         Examples
         --------
@@ -672,7 +678,7 @@ class Graph:
         (3, ['a', 'b', 'c'])
         """
         return tables.from_table(
-            cls, table, source, target, weight, directed, relabel, nodes, node, x, y
+            cls, table, source, target, weight, directed, relabel, nodes, node, x, y, drop_missing
         )
 
     # ---- graphs like this one ------------------------------------------------------------
@@ -1053,7 +1059,7 @@ class Graph:
         )
         if array.dtype.kind not in "iub":
             raise GraphError(
-                f"positions must be integers, not {array.dtype}; for labels, use index"
+                f"positions must be integers, not {array.dtype}", advice=["for labels, use index"]
             )
         return array if self.labels is None else self.labels[array]
 

@@ -84,7 +84,8 @@ def dense_arcs(matrix: Any, null_value: Any = None, out: Array | None = None) ->
         row, column = divmod(bad, n)
         raise GraphError(
             f"entry ({row}, {column}) of the matrix is {entries[row, column]}, which is not a "
-            "weight; use inf for no arc"
+            "weight",
+            advice=["use inf for no arc"],
         )
     offsets = np.concatenate(([0], np.cumsum(degrees)))
     if offsets[-1] == 0:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError
 
-__all__ = ["as_numpy", "require_plain"]
+__all__ = ["as_numpy", "held_value", "require_plain"]
 
 Array = NDArray[Any]
 
@@ -39,22 +39,33 @@ def as_numpy(values: Any, name: str) -> Any:
     except _errors_of(library) as error:
         kind = getattr(values, "type", getattr(values, "dtype", type(values).__name__))
         raise GraphError(
-            f"{name} has the type {kind}, which NumPy does not have; cast it to integers of 64 "
-            "bits, float64 or text"
+            f"{name} has the type {kind}, which NumPy does not have",
+            advice=["cast it to integers of 64 bits, float64 or text"],
         ) from error
     return values
+
+
+def held_value(thing: Any) -> Any:
+    """Return the value that a scalar of Arrow holds, None for a null; anything else unchanged."""
+    if type(thing).__module__.partition(".")[0] == "pyarrow" and hasattr(thing, "as_py"):
+        return thing.as_py()
+    return thing
 
 
 def require_plain(values: Any, name: str) -> None:
     """Refuse tensors of PyTorch that an answer would lose something of: gradients, or indices."""
     if getattr(values, "requires_grad", False):
         raise GraphError(
-            f"{name} requires gradients, which are not computed here; pass tensor.detach()"
+            f"{name} requires gradients, which are not computed here",
+            advice=["pass tensor.detach()"],
         )
     if not str(getattr(values, "layout", "torch.strided")).endswith("strided"):
         raise GraphError(
-            f"{name} is a sparse tensor; make a graph of its arcs, with t = tensor.coalesce(): "
-            "Graph.from_edges(*t.indices(), t.values())"
+            f"{name} is a sparse tensor",
+            advice=[
+                "make a graph of its arcs, with t = tensor.coalesce(): "
+                "Graph.from_edges(*t.indices(), t.values())"
+            ],
         )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kleene import _native
 from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import id_dtype, require_memory, require_unmasked
-from kleene.graph.foreign_columns import as_numpy
+from kleene.graph.foreign_columns import as_numpy, held_value
 from kleene.graph.forms import adopt, frozen
 from kleene.graph.rows import in_order
 from kleene.system.cached_property import cached_property
@@ -78,8 +78,8 @@ def _require_all_named(labels: Array) -> None:
     at = next((at for at, label in enumerate(labels) if is_missing(label)), None)
     if at is not None:
         raise GraphError(
-            f"the label of vertex {at} is missing ({labels[at]}); give every vertex a label of its "
-            "own, or pass no labels"
+            f"the label of vertex {at} is missing ({labels[at]})",
+            advice=["give every vertex a label of its own, or pass no labels"],
         )
 
 
@@ -250,10 +250,16 @@ class LabelIndex:
         order = np.argsort(self._labels, kind="stable")
         return self._labels[order], order
 
-    def _refuse(self, label: Any) -> NoReturn:
+    def _refuse(self, given: Any) -> NoReturn:
+        label = held_value(given)
         shown = repr(label.item() if isinstance(label, np.generic) else label)
         if len(shown) > 60:
             shown = shown[:57] + "..."
+        if label is not given and label is not None:
+            raise GraphError(
+                f"a vertex is given as a scalar of Arrow, which holds {shown}; pass ",
+                Code("scalar.as_py()"),
+            )
         advice = Text()
         if self._labels is None:
             if not isinstance(label, (int, np.integer)):

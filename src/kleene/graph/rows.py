@@ -386,8 +386,8 @@ def require_same_axes(matrix: Any) -> None:
         return
     if set(rows) == set(columns):
         raise GraphError(
-            "the rows of the matrix are in another order than its columns; pass "
-            "matrix.loc[matrix.columns]"
+            "the rows of the matrix are in another order than its columns",
+            advice=["pass matrix.loc[matrix.columns]"],
         )
 
 

@@ -31,7 +31,7 @@ from kleene.graph.earth import (
 )
 from kleene.graph.positions import in_crs
 from kleene.graph.rows import Lines, index_digest
-from kleene.graph.tables import column, column_names, weight_column
+from kleene.graph.tables import as_lengths, column, column_names
 from kleene.graph.weight_names import GEOMETRY, level_of_user, named_weight
 from kleene.system.formatting import counted
 
@@ -357,7 +357,8 @@ def from_geopandas(cls: type[Graph], streets: Any, weight: Any, directed: Any, s
     of_streets = np.unique(found.features)
     weights: Any = chosen
     if chosen not in (None, GEOMETRY):
-        values = weight_column({chosen: column(streets, chosen)[of_streets]}, chosen)
+        values = column(streets, chosen)[of_streets]
+        values = as_lengths(values, chosen, ("drop these streets", "fill them in"))
         assert values is not None
         weights = np.zeros(found.total, values.dtype)
         weights[of_streets] = values

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.errors import Code, GraphError
+from kleene.errors import Code, GraphError, Text
 from kleene.graph.checks import as_flag, as_ids, as_name, as_weights, require_unmasked
 from kleene.graph.construct import from_directions
 from kleene.graph.convert import no_such_weight
 from kleene.graph.derive import as_directions
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.labels import LabelIndex, as_labels, ids_from_names, ids_from_numbers
+from kleene.graph.missing import DROP, MissingRows
 from kleene.graph.rows import in_one_order, index_digest
 from kleene.graph.weight_names import (
     NumbersLeft,
@@ -27,7 +28,7 @@ from kleene.graph.weight_names import (
 if TYPE_CHECKING:
     from kleene.graph.core import Graph
 
-__all__ = ["as_column", "column", "column_names", "from_table", "is_table", "weight_column"]
+__all__ = ["as_column", "as_lengths", "column", "column_names", "from_table", "is_table"]
 
 Array = NDArray[Any]
 
@@ -44,7 +45,7 @@ def column_names(table: Any) -> list[Any]:
 def is_table(thing: Any) -> bool:
     """Return whether this has columns: a table of some library, or a dict."""
     if type(thing).__name__ == "LazyFrame":
-        raise GraphError("a LazyFrame of Polars has no rows yet; pass frame.collect()")
+        raise GraphError("a LazyFrame of Polars has no rows yet", advice=["pass frame.collect()"])
     return isinstance(thing, Mapping) or hasattr(thing, "column_names") or hasattr(thing, "columns")
 
 
@@ -54,7 +55,9 @@ def column(table: Any, name: Any) -> Array:
         has = ", ".join(map(repr, names))
         raise GraphError(f"the table has no column {name!r}; it has {has}")
     if (count := names.count(name)) > 1:
-        raise GraphError(f"the table has {count} columns {name!r}; rename all but one of them")
+        raise GraphError(
+            f"the table has {count} columns {name!r}", advice=["rename all but one of them"]
+        )
     return as_column(table[name], f"column {name!r}")
 
 
@@ -76,8 +79,8 @@ def as_column(values: Any, what: str) -> Array:
     if array.ndim != 1:
         raise GraphError(
             Code(what),
-            f" must hold one value in each row, but has the shape {array.shape}; pass a "
-            "list, or a column of numbers or text",
+            f" must hold one value in each row, but has the shape {array.shape}",
+            advice=["pass a list, or a column of numbers or text"],
         )
     return array
 
@@ -99,23 +102,13 @@ def _weight_name(
     return None, NumbersLeft([names[i] for i in chosen.others]) if chosen.others else None
 
 
-def weight_column(table: Any, name: Any) -> Array | None:
-    """Return a column of a table as weights, which are numbers in all rows; None for no name."""
-    names = column_names(table)
-    if name is None:
-        return None
-    if name not in names:
-        raise no_such_weight(name, "column", names)
-    values = column(table, name)
+def as_lengths(values: Array, name: Any, advice: Sequence[str | Text] = DROP) -> Array | None:
+    """Return the weights that a column holds."""
     if values.dtype == object and holds_numbers(values):
         values = np.array(values.tolist())
     weights = as_weights(values, f"column {name!r}")
-    if weights is not None and weights.dtype.kind == "f" and np.isnan(weights).any():
-        rows = np.flatnonzero(np.isnan(weights))
-        raise GraphError(
-            f"column {name!r} has no number in {len(rows):,} of {len(weights):,} rows, first "
-            f"in row {rows[0]}; drop these rows, or fill them in"
-        )
+    if weights is not None:
+        MissingRows.of([name], [weights]).refuse(advice)
     return weights
 
 
@@ -131,37 +124,72 @@ def from_table(
     node: Any = "id",
     x: Any = "x",
     y: Any = "y",
+    drop_missing: bool = False,
 ) -> Graph:
     table = in_one_order(table)
-    names = column(table, source), column(table, target)
-    if len(names[0]) != len(names[1]):
+    titles, columns = [source, target], [column(table, source), column(table, target)]
+    rows = len(columns[0])
+    if len(columns[1]) != rows:
         raise GraphError(
-            f"columns {source!r} and {target!r} differ in length: "
-            f"{len(names[0])} and {len(names[1])}"
+            f"columns {source!r} and {target!r} differ in length: {rows} and {len(columns[1])}"
         )
     name, left = _weight_name(table, weight, (source, target), directed)
-    weights = weight_column(table, name)
-    if weights is not None and weights.shape != names[0].shape:
-        raise GraphError(f"got {weights.size} weights for {len(names[0])} rows")
-    direction = _direction(table, directed, len(names[0]))
-    if nodes is not None:
-        nodes = in_one_order(nodes)
-        ids = column(nodes, node)
-        n: int | None = len(ids)
-        labels, sources, targets = _among_nodes(ids, *names)
-    else:
-        sources, targets, labels, n = _ids(names, (source, target), relabel)
-    if isinstance(direction, np.ndarray):
-        graph = from_directions(cls, sources, targets, weights, n, direction, labels)
-    else:
-        graph = cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
+    if name is not None:
+        titles.append(name)
+        columns.append(_weight_column(table, name, rows))
+    direction = _direction(table, directed, rows)
+    dropping = as_flag(drop_missing, "drop_missing")
+    complete = MissingRows.of(titles, columns).drop() if dropping else None
+    if complete is not None:
+        columns = [values[complete.numbers] for values in columns]
+        if isinstance(direction, np.ndarray):
+            direction = direction[complete.numbers]
+    try:
+        graph = _from_columns(cls, titles, columns, direction, relabel, nodes, node)
+    except GraphError:
+        MissingRows.of(titles, columns).refuse()
+        raise
+    graph = graph if complete is None else complete.numbering(graph)
     digest = index_digest(table[source] if isinstance(table, Mapping) else table)
     if digest is not None and graph.rows is not None:
         graph = graph._derived(graph.csr, rows=replace(graph.rows, index=digest))
     graph = keeping_numbers_left(graph, left)
     if nodes is None or not {x, y} <= set(column_names(nodes)):
         return graph
+    nodes = in_one_order(nodes)
     return graph.with_positions(np.stack([column(nodes, x), column(nodes, y)], axis=1))
+
+
+def _weight_column(table: Any, name: Any, rows: int) -> Array:
+    if name not in (names := column_names(table)):
+        raise no_such_weight(name, "column", names)
+    values = column(table, name)
+    if len(values) != rows:
+        raise GraphError(f"got {len(values)} weights for {rows} rows")
+    return values
+
+
+def _from_columns(
+    cls: type[Graph],
+    titles: list[Any],
+    columns: list[Array],
+    direction: bool | Array,
+    relabel: bool,
+    nodes: Any,
+    node: Any,
+) -> Graph:
+    """Return the graph of the ends and perhaps the weights of all rows."""
+    ends = columns[0], columns[1]
+    weights = as_lengths(columns[2], titles[2]) if len(columns) > 2 else None
+    if nodes is not None:
+        ids = column(in_one_order(nodes), node)
+        n: int | None = len(ids)
+        labels, sources, targets = _among_nodes(ids, *ends)
+    else:
+        sources, targets, labels, n = _ids(ends, (titles[0], titles[1]), relabel)
+    if isinstance(direction, np.ndarray):
+        return from_directions(cls, sources, targets, weights, n, direction, labels)
+    return cls.from_edges(sources, targets, weights, n=n, directed=direction, labels=labels)
 
 
 def _direction(table: Any, directed: bool | str, rows: int) -> bool | Array:

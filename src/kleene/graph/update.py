@@ -74,8 +74,8 @@ def update(graph: Graph, changes: Any, rows: Any) -> Graph:
         ends = [(u, v) for u, v in changes]
     except (TypeError, ValueError):
         raise GraphError(
-            "the keys of update must be pairs (source, target); for rows of the table, use "
-            "update(rows={row: weight})"
+            "the keys of update must be pairs (source, target)",
+            advice=["for rows of the table, use update(rows={row: weight})"],
         ) from None
     tails, heads = (graph.index([pair[side] for pair in ends]) for side in (0, 1))
     arcs = arcs_between(graph, tails, heads)
@@ -190,7 +190,8 @@ def _require_one_weight_each(graph: Graph, given: Changes, pair: Array, rows: Ar
         row = rows[before[int(wrong.argmax())]]
         raise GraphError(
             f"row {_numbers(graph.rows, [row])} of the table goes both ways, and its two "
-            "directions would get different weights; give it one weight, update(rows={row: weight})"
+            "directions would get different weights",
+            advice=["give it one weight, update(rows={row: weight})"],
         )
 
 
@@ -272,7 +273,8 @@ def _current(graph: Graph, entries: Entries, given: Changes) -> Array:
         raise GraphError(
             f"row {_numbers(rows, [entries.rows[at]])} of the table leads from "
             f"{_ends(graph, entries.tails[at], entries.heads[at])}, too, and its weight is unknown "
-            "since weights were given by arc; give them by reweight(rows=column)"
+            "since weights were given by arc",
+            advice=["give them by reweight(rows=column)"],
         )
     weights, known = np.zeros(len(unknown), graph.weights.dtype), entries.arcs >= 0
     weights[known] = graph.weights[entries.arcs[known]]
@@ -382,7 +384,8 @@ def _as(weights: Array, dtype: np.dtype[Any]) -> Array:
         limit = 2 ** (np.finfo(dtype).nmant + 1)
         if len(weights) and max(-int(weights.min()), int(weights.max())) > limit:
             raise GraphError(
-                f"the graph has integer weights that {dtype} does not hold; give whole numbers"
+                f"the graph has integer weights that {dtype} does not hold",
+                advice=["give whole numbers"],
             )
     return converted
 

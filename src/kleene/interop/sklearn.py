@@ -56,7 +56,8 @@ def _isomap() -> ModuleType:
 
         raise RequestError(
             f"scikit-learn {sklearn.__version__} has no sklearn.manifold._isomap.shortest_path to "
-            "patch; try another version of scikit-learn or Kleene"
+            "patch",
+            advice=["try another version of scikit-learn or Kleene"],
         )
     module: ModuleType = _isomap
     return module

@@ -13,6 +13,7 @@ from kleene.graph import Graph
 from kleene.graph.checks import id_dtype
 from kleene.graph.construct import from_directions
 from kleene.graph.derive import as_directions
+from kleene.graph.missing import CompleteRows
 from kleene.graph.positions import oriented
 from kleene.graph.rows import Lines
 from kleene.graph.weight_names import NumbersLeft, keeping_numbers_left
@@ -57,7 +58,7 @@ def weight_options(
             Code("weighted="),
             " or ",
             Code("columns="),
-            "; give one of them",
+            advice=["give one of them"],
         )
     return weight, weight is not None
 
@@ -84,11 +85,13 @@ def build_graph(
     lines: Lines | None = None,
     keep_rows: bool = True,
     left: NumbersLeft | None = None,
+    complete: CompleteRows | None = None,
 ) -> Graph:
     """Return the graph of edges that were read.
 
     ``directed`` is one for all edges, or an array with the direction of each: 1 from source to
-    target, -1 from target to source, 0 for both. ``left`` are columns that may be weights.
+    target, -1 from target to source, 0 for both. ``left`` are columns that may be weights,
+    ``complete`` the rows that these edges are, if others were left out.
     """
     try:
         if isinstance(directed, np.ndarray):
@@ -109,4 +112,5 @@ def build_graph(
         if graph.positions is not None:
             lines = oriented(lines, graph.positions, sources, targets)
         graph = graph._derived(graph.csr, rows=graph.rows.with_lines(lines))
+    graph = graph if complete is None else complete.numbering(graph)
     return keeping_numbers_left(graph, left)

@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 
 from kleene.errors import Code, FormatError, GraphError, GraphWarning, RequestError, Text
 from kleene.graph import Graph
+from kleene.graph.checks import as_flag
 from kleene.graph.convert import no_such_weight
 from kleene.graph.labels import ids_from_numbers
+from kleene.graph.missing import DROP, MissingRows
 from kleene.graph.weight_names import NumbersLeft, choose_weight, level_of_user
 from kleene.io.attributes import (
     SEPARATORS,
@@ -59,6 +61,7 @@ class Found(NamedTuple):
     oneway: int  # the column of directions, -1 for none
     left: NumbersLeft | None  # columns of numbers that may be weights
     first: FirstLine | None  # what the first line may be instead
+    titles: Sequence[str] | None  # of the columns
 
 
 def read(
@@ -74,22 +77,24 @@ def read(
     separator: str | None = None,
     comments: str = "#%",
     keep_rows: bool = True,
+    drop_missing: bool = False,
 ) -> Graph:
-    text = TextReader(source)
+    text, dropping = TextReader(source), as_flag(drop_missing, "drop_missing")
     direction: bool | NDArray[Any]
     oneway, direction = (directed, True) if isinstance(directed, str) else (None, directed)
     layout_of = partial(
         find_layout, text, weight, weighted, relabel, names, columns,
-        separator=separator, comments=comments, oneway=oneway,
+        separator=separator, comments=comments, oneway=oneway, dropping=dropping,
     )  # fmt: skip
     found = layout_of(header=header)
     if found is None:
         return Graph.from_edges([], [], n=0, directed=direction, name=source.stem)
-    first, arcs = found.first, _arcs(text, found)
-    if arcs is None:  # the first line is not a header
+    first, read = found.first, _rows(text, found, dropping)
+    if read is None:  # the first line is not a header
         found = layout_of(header=False)
         assert found is not None
-        arcs = text.arcs(found.layout)
+        read = _complete_rows(text, found, dropping)
+    arcs, missing = read
     if first is not None and first.offset == text.offset:
         _warn_of_header(source, first, arcs)
     sources, targets, weights, labels = arcs
@@ -104,24 +109,49 @@ def read(
     return build_graph(
         source, sources, targets, weights, n, direction, labels=kept, keep_rows=keep_rows,
         left=found.left,
+        complete=None if missing is None else missing.drop(printable(source.name)),
     )  # fmt: skip
 
 
-def _arcs(text: TextReader, found: Found) -> Arcs | None:
+def _rows(text: TextReader, found: Found, dropping: bool) -> tuple[Arcs, MissingRows | None] | None:
     """Return the arcs; None, at the first line again, if the supposed header is an arc itself."""
     first = found.first
     if first is None or not first.is_header:
-        return text.arcs(found.layout)
+        return _complete_rows(text, found, dropping)
     try:
-        arcs = text.arcs(found.layout)
+        read = _complete_rows(text, found, dropping)
     except FormatError:
         if first.kind != "above integers":
             raise
-        arcs = None  # names follow the integers
-    if arcs is not None and (arcs.names is None or not any(w in arcs.names for w in first.words)):
-        return arcs
+        read = None  # names follow the integers
+    if read is not None:
+        names = read[0].names
+        if names is None or not any(word in names for word in first.words):
+            return read
     text.offset, text.line = first.offset, first.line
     return None
+
+
+def _complete_rows(
+    text: TextReader, found: Found, dropping: bool
+) -> tuple[Arcs, MissingRows | None]:
+    """Return the arcs, and the rows that were dropped since they have no value, if that is asked.
+
+    Otherwise an error about such a row says how many there are.
+    """
+    missing = None
+    if dropping:
+        missing, lines = text.without_value(found.layout, found.titles)
+        text.leave_out(lines)
+    try:
+        return text.arcs(found.layout), missing
+    except FormatError as error:
+        missing, _ = text.without_value(found.layout, found.titles)
+        if dropping or not missing or error.line != missing.line:
+            raise
+        counted = FormatError(error.problem, f": {missing}", advice=DROP)
+        counted.line = error.line
+        raise counted from None
 
 
 def _warn_of_header(source: Source, first: FirstLine, arcs: Arcs) -> None:
@@ -170,6 +200,7 @@ def find_layout(
     separator: str | None = None,
     comments: str = "#%",
     oneway: str | None = None,
+    dropping: bool = False,
 ) -> Found | None:
     """Return what the first lines say; None for a text without lines.
 
@@ -214,7 +245,8 @@ def find_layout(
     if last >= len(fields):
         text.fail_at(line, f"at least {last + 1} columns")
     if names is None:
-        names = _are_names(fields, indices)
+        others = (_unquoted_fields(each, separator) for each in text.lines_below(comments))
+        names = _are_names(_complete(fields, others, indices) if dropping else fields, indices)
     layout = ColumnLayout(
         *indices,
         separator=separator,
@@ -223,7 +255,16 @@ def find_layout(
         low=np.iinfo(np.int64).min if relabel else 0,
         names=bool(names),
     )
-    return Found(layout, oneway_column, left, first)
+    return Found(layout, oneway_column, left, first, column_names)
+
+
+def _complete(
+    fields: list[str], below: Iterator[list[str]], indices: tuple[int, int, int]
+) -> list[str]:
+    """Return the fields of the first line that has values in all of these columns."""
+    lines = (line for line in (fields, *islice(below, _MOST_LINES)) if len(line) > max(indices))
+    complete = (line for line in lines if not any(is_missing(line[i]) for i in indices if i >= 0))
+    return next(complete, fields)
 
 
 def _are_names(fields: list[str], indices: tuple[int, int, int]) -> bool:

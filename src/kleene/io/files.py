@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import Code, FormatError, MemoryBudgetError, RequestError
+from kleene.errors import Code, FormatError, MemoryBudgetError, RequestError, Text
 from kleene.graph import Graph
 from kleene.graph.labels import unwritable_label
 from kleene.io.dimacs import DIMACS
@@ -111,6 +111,10 @@ def read(
         keep_rows : bool
             For edge lists, Parquet, GeoJSON and GeoPackage. False saves the memory of
             ``graph.rows``.
+        drop_missing : bool
+            For edge lists and Parquet. Whether rows with a missing value (an empty field, null, NaN
+            or NA) for an end or the weight are left out, with a warning that says how many; by
+            default they are refused.
         names, columns, header, separator, comments
             For edge lists: whether vertices are names; the columns of source, target and weight,
             by name or number; whether the first line is a header; the column separator; the
@@ -246,15 +250,18 @@ def write(
         named = _by_suffix(suffix)
         if named is None:
             what = f"unknown suffix {suffix!r}" if suffix else "the file name has no suffix"
-            raise RequestError(f"{what}; rename the file or give the format. {_known()}")
+            raise RequestError(
+                f"{what}", advice=[f"rename the file or give the format. {_known()}"]
+            )
         chosen = named
     if chosen.write is None:
         raise RequestError(
-            f"Kleene reads {chosen.title} files but does not write them; write GraphML (.graphml)"
+            f"Kleene reads {chosen.title} files but does not write them",
+            advice=["write GraphML (.graphml)"],
         )
     if gzipped and not chosen.text:
         raise RequestError(
-            f"{chosen.title} files are not compressed with gzip; omit .gz from the name"
+            f"{chosen.title} files are not compressed with gzip", advice=["omit .gz from the name"]
         )
     chosen.check_options(chosen.write, options)
     chosen.require_labels(graph)
@@ -288,14 +295,18 @@ def detect_format(source: Source, named: str | None = None) -> Format:
     source.require_utf8()
     if source.suffix in _OF_GEOPANDAS:
         raise FormatError(
-            f"{source.name}: Kleene reads maps as GeoJSON (.geojson) and GeoPackage (.gpkg); read "
-            "others by GeoPandas: ",
-            Code(f"kl.Graph.from_geopandas(geopandas.read_file({source.name!r}))"),
+            f"{source.name}: Kleene reads maps as GeoJSON (.geojson) and GeoPackage (.gpkg)",
+            advice=[
+                Text(
+                    "read others by GeoPandas: ",
+                    Code(f"kl.Graph.from_geopandas(geopandas.read_file({source.name!r}))"),
+                )
+            ],
         )
     if source.suffix == ".json":
         raise FormatError(
-            f"{source.name}: found JSON that is not GeoJSON; make a table with one row per edge, "
-            "the names of its two ends and its length"
+            f"{source.name}: found JSON that is not GeoJSON",
+            advice=["make a table with one row per edge, the names of its two ends and its length"],
         )
     raise FormatError(
         f"{source.name}: cannot detect the format. For an edge list, pass ",

@@ -87,7 +87,8 @@ class Format:
             if largest > np.iinfo(np.int64).max:
                 raise GraphError(
                     f"{self.title} files hold integer labels up to 2^63 - 1, but {largest} is "
-                    "larger; write .npz, or use strings as labels"
+                    "larger",
+                    advice=["write .npz, or use strings as labels"],
                 )
 
     def check_options(self, function: Callable[..., Any], options: dict[str, Any]) -> None:

@@ -95,11 +95,13 @@ def read(source: Source) -> Graph:
 def write(graph: Graph, sink: Sink) -> None:
     weights = graph.weights
     if graph.n >= 2**31:
-        raise GraphError("GAP files hold at most 2^31 - 1 vertices; use .npz")
+        raise GraphError("GAP files hold at most 2^31 - 1 vertices", advice=["use .npz"])
     if weights is not None and (
         weights.dtype.kind == "f" or np.any(weights != weights.astype(np.int32))
     ):
-        raise GraphError("GAP files hold int32 weights only; reweight the graph or use .npz")
+        raise GraphError(
+            "GAP files hold int32 weights only", advice=["reweight the graph or use .npz"]
+        )
     header = np.array([(graph.directed, graph.m, graph.n)], dtype=_HEADER)
     sink.write(header.tobytes())
     _write_half(graph.csr, sink)

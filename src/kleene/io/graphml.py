@@ -267,7 +267,8 @@ def _node_names(graph: Graph) -> list[str]:
     if not integers and graph.n and are_read_as_integers(labels):
         raise GraphError(
             f"labels such as {labels[0]!r} cannot be written to GraphML: strings that are all "
-            "integers are read as integers; use integers as labels, or write .npz or .csv"
+            "integers are read as integers",
+            advice=["use integers as labels, or write .npz or .csv"],
         )
     return [quoteattr(str(label)) for label in labels]
 

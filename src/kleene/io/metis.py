@@ -88,8 +88,8 @@ def write(graph: Graph, sink: Sink) -> None:
         )
     if weights is not None and (weights.dtype.kind == "f" or weights.min(initial=1) < 1):
         raise GraphError(
-            "METIS files hold positive integer weights only; reweight the graph or use another "
-            "format"
+            "METIS files hold positive integer weights only",
+            advice=["reweight the graph or use another format"],
         )
     fmt = "" if weights is None else " 001"
     sink.write(f"{graph.n} {graph.m // 2}{fmt}\n".encode())

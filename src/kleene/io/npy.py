@@ -46,7 +46,8 @@ def read(source: Source, *, null_value: Any = None, directed: bool = True) -> Gr
 def write(graph: Graph, sink: Sink) -> None:
     if graph.weights is not None and np.any(graph.coo.sources == graph.neighbors):
         raise GraphError(
-            "an .npy matrix has a zero diagonal and cannot hold negative self-loops; use .npz"
+            "an .npy matrix has a zero diagonal and cannot hold negative self-loops",
+            advice=["use .npz"],
         )
     matrix = graph.dense
     if ambiguous_zeros(matrix):

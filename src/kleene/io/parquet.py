@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from kleene.errors import Code, GraphError, KleeneError, RequestError, message_of
 from kleene.graph import Graph
-from kleene.graph.checks import as_ids, as_weights, require_memory
+from kleene.graph.checks import as_flag, as_ids, as_weights, require_memory
 from kleene.graph.convert import no_such_weight
 from kleene.graph.foreign_columns import as_numpy
 from kleene.graph.labels import NAME_BYTES, ids_from_numbers
+from kleene.graph.missing import DROP, MissingRows
 from kleene.graph.weight_names import NumbersLeft, choose_weight, is_number_type
 from kleene.io.build import build_graph, directions_of, weight_options
 from kleene.io.format import Format
 from kleene.io.sink import Sink
-from kleene.io.source import Source
+from kleene.io.source import Source, printable
 
 __all__ = ["PARQUET", "is_parquet", "read_columns"]
 
@@ -57,6 +58,7 @@ def read(
     relabel: bool = True,
     columns: Sequence[str] | None = None,
     keep_rows: bool = True,
+    drop_missing: bool = False,
 ) -> Graph:
     if columns is not None and len(columns) not in (2, 3):
         raise RequestError(
@@ -85,7 +87,8 @@ def read(
                 left = NumbersLeft([titles[i] for i in chosen.others])
         return wanted + oneway
 
-    table = _read_table(source, choose, len(oneway))
+    dropping = as_flag(drop_missing, "drop_missing")
+    table = _read_table(source, choose, len(oneway), dropping)
     arrays, kinds = table.arrays, table.kinds
     direction: bool | Array
     if isinstance(directed, str):
@@ -105,7 +108,7 @@ def read(
         source.fail(message_of(error))
     return build_graph(
         source, sources, targets, weights, n, direction, labels=labels, keep_rows=keep_rows,
-        left=left,
+        left=left, complete=table.missing.drop(printable(source.name)),
     )  # fmt: skip
 
 
@@ -125,10 +128,16 @@ class _Table(NamedTuple):
     kinds: list[str]
     arrays: list[Any]
     metadata: Mapping[bytes, bytes]
+    missing: MissingRows  # that were dropped
 
 
-def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
-    """Read the chosen columns; the last ``words`` hold words or flags, some of them missing."""
+def _read_table(
+    source: Source, choose: Choose, words: int = 0, dropping: bool | None = None
+) -> _Table:
+    """Read the chosen columns; the last ``words`` hold words or flags, some of them missing.
+
+    Rows with a null in the other columns are refused, or dropped; of a graph's, also with NaN.
+    """
     arrow, parquet = _pyarrow()
     try:
         with source.open() as content:
@@ -152,14 +161,17 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
             table.validate(full=True)  # or codes of a damaged file could have no name
             metadata = file.schema_arrow.metadata or {}
         table = table.unify_dictionaries().combine_chunks()
+        missing = _missing(arrow, table, wanted[: len(wanted) - words], dropping is not None)
+        if missing and not dropping:
+            source.fail(str(missing), advice=() if dropping is None else DROP)
+        if missing:
+            table = table.take(np.delete(np.arange(missing.total), missing.rows))
         arrays = []
         for at, (title, kind) in enumerate(zip(wanted, kinds, strict=True)):
             column = table[title]
             if at >= len(wanted) - words:
                 arrays.append(_coded_words(column))
                 continue
-            if column.null_count:
-                source.fail(f"found {column.null_count} nulls in {title!r}, expected none")
             named = kind == "name"
             arrays.append(_coded_names(source, column) if named else as_numpy(column, title))
     except KleeneError:
@@ -169,7 +181,18 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
             raise  # of the system, not of the file
         reason = " ".join(str(error).split())
         source.fail(f"PyArrow cannot read the file ({reason}); expected a Parquet file")
-    return _Table(wanted, kinds, arrays, metadata)
+    return _Table(wanted, kinds, arrays, metadata, missing)
+
+
+def _missing(arrow: Any, table: Any, titles: list[str], nan: bool) -> MissingRows:
+    """Return the rows with a null in these columns, or with NaN."""
+    found = []
+    for title in titles:
+        nan_too = nan and arrow.types.is_floating(table[title].type)
+        null = table[title].is_null(nan_is_null=nan_too)
+        found.append(np.flatnonzero(null.to_numpy()))
+    names = [title for title, rows in zip(titles, found, strict=True) if len(rows)]
+    return MissingRows(np.unique(np.concatenate(found)), table.num_rows, names)
 
 
 def _kind(source: Source, arrow: Any, schema: Any, title: str) -> str:

@@ -15,7 +15,7 @@ import mmap
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike, fspath, fstat
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISREG
@@ -142,15 +142,17 @@ class Source:
         self.suffix = plain.suffix.lower()
         self.stem = "" if self.name.startswith("<") else plain.stem
 
-    def error(self, what: str, line: int | None = None) -> FormatError:
+    def error(self, what: str, line: int | None = None, advice: Sequence[str] = ()) -> FormatError:
         """Return the error for a line, or for the whole file."""
         where = self.name if line is None else f"{self.name}:{line}"
         parts = Text(where, ": ", what).parts
-        return FormatError(*(type(part)(printable(part)) for part in parts))
+        error = FormatError(*(type(part)(printable(part)) for part in parts), advice=advice)
+        error.line = line
+        return error
 
-    def fail(self, what: str, line: int | None = None) -> NoReturn:
+    def fail(self, what: str, line: int | None = None, advice: Sequence[str] = ()) -> NoReturn:
         """Raise the error for a line, or for the whole file."""
-        raise self.error(what, line) from None
+        raise self.error(what, line, advice) from None
 
     def require_utf8(self, also: str = "UTF-8") -> None:
         """Raise if the content begins as text in another encoding, unless ``also`` names it."""

@@ -19,6 +19,7 @@ from kleene import _native
 from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.graph.labels import NAME_BYTES
+from kleene.graph.missing import MissingRows
 from kleene.io.sink import Sink
 from kleene.io.source import Source, printable
 from kleene.system.machine import threads_for
@@ -70,9 +71,43 @@ class ColumnLayout:
     names: bool = False  # vertices are names, not numbers
 
     def __post_init__(self) -> None:
-        given = [at for at in (self.source, self.target, self.weight) if at >= 0]
+        given = self.columns
         if len(set(given)) < len(given):  # the second would stay undefined
             raise ValueError(f"a column is read once, and {given} name one twice")
+
+    @property
+    def columns(self) -> list[int]:
+        """The columns that are read: of the source, the target and the weight."""
+        return [at for at in (self.source, self.target, self.weight) if at >= 0]
+
+
+#: How programs write that there is no number.
+_NO_NUMBER = rb"na|n/a|<na>|nan|null|none"
+
+
+def _line_without_value(layout: ColumnLayout) -> re.Pattern[bytes]:
+    """Return what matches a line without a value in a column that is read, with a group for each.
+
+    A name has a value unless its field is empty.
+    """
+    if layout.separator == " ":
+        between, blank, inside = rb"[ \t]++", rb"[ \t]*+", rb"(?=[ \t])"
+        field = rb'(?:"(?:[^"\r\n]|"")*+"|[^ \t\r\n]++)'
+        number, name = rb'(?:"(?:%s)?"|%s)' % (_NO_NUMBER, _NO_NUMBER), rb"(?!)"
+    else:
+        between = re.escape(layout.separator.encode())
+        blank = rb" *+" if layout.separator == "\t" else rb"[ \t]*+"
+        inside, other = rb"(?=%s%s)" % (blank, between), rb"[^\r\n%s]*+" % between
+        field = rb'%s(?:"(?:[^"\r\n]|"")*+"%s|%s)' % (blank, other, other)
+        number, name = rb'(?:"(?:%s)?"|(?:%s)?)' % (_NO_NUMBER, _NO_NUMBER), rb""
+    at_end = rb"(?:%s|(?=[ \t]*\r?$))" % inside
+    missing = []
+    for at in layout.columns:
+        value = name if layout.names and at != layout.weight else number
+        behind = at_end if at == max(layout.columns) else inside
+        missing.append(rb"((?:%s%s){%d}%s%s%s)" % (field, between, at, blank, value, behind))
+    comment = rb"(?![%s])" % re.escape(layout.comments.encode()) if layout.comments else b""
+    return re.compile(rb"^%s%s(?:%s)[^\n]*" % (blank, comment, rb"|".join(missing)), re.M | re.I)
 
 
 class TextReader:
@@ -86,6 +121,7 @@ class TextReader:
         self.data = (
             source.data if lines is None else source.read(np.dtype(np.uint8), end - begin, begin)
         )
+        self._whole = self.data  # also the lines that are left out
         marked = begin == 0 and bytes(self.data[:3]) == _BYTE_ORDER_MARK
         self.offset = len(_BYTE_ORDER_MARK) if marked else 0
         self.line = 1
@@ -162,6 +198,30 @@ class TextReader:
         self._finish()
         names = self._decode_names(characters, starts) if layout.names else None
         return Arcs(sources, targets, weights, names)
+
+    def without_value(
+        self, layout: ColumnLayout, titles: Sequence[str] | None
+    ) -> tuple[MissingRows, list[tuple[int, int]]]:
+        """Return the rows that have no value in a column of the layout, and where they are."""
+        text, blank = self._whole.data, " " if layout.separator == "\t" else "[ \t]"
+        found = list(_line_without_value(layout).finditer(text, self.offset))
+        columns = sorted({layout.columns[int(line.lastindex or 1) - 1] for line in found})
+        names = columns if titles is None else [titles[at] for at in columns]
+        comment = f"(?:[{re.escape(layout.comments)}][^\n]*)?" if layout.comments else ""
+        no_row = re.compile(rf"^{blank}*+{comment}+\r?$".encode(), re.M)
+        others = [line.start() for line in no_row.finditer(text, self.offset)]
+        ends = self.offset + np.flatnonzero(self._whole[self.offset :] == ord("\n"))
+        begins = np.array([line.start() for line in found], np.int64)
+        lines = np.searchsorted(ends, begins)
+        rows, count = lines - np.searchsorted(others, begins), len(ends) + 1 - len(others)
+        first = self.line + int(lines[0]) if found else None
+        return MissingRows(rows, count, names, first), [line.span() for line in found]
+
+    def leave_out(self, lines: Sequence[tuple[int, int]]) -> None:
+        """Leave out what is in these lines; all others keep their numbers."""
+        self.data = self._whole.copy() if lines else self._whole
+        for begin, end in lines:
+            self.data[begin:end] = ord(" ")
 
     def rows(
         self, n: int, skipped: int, weighted: bool, comments: str

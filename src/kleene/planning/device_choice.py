@@ -235,6 +235,7 @@ def _require(asked: tuple[str, ...], visible: tuple[str, ...]) -> None:
     if missing:
         there = f"there are {', '.join(map(repr, visible))}" if visible else "there is none"
         raise DeviceError(
-            f"device {missing[0]!r} cannot be used: {there}; see `kleene doctor`",
+            f"device {missing[0]!r} cannot be used: {there}",
             option="device",
+            advice=["see `kleene doctor`"],
         )

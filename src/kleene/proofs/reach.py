@@ -27,7 +27,7 @@ from kleene.errors import VerificationError
 from kleene.graph import Graph
 from kleene.graph.no_path import no_path
 from kleene.proofs.paths import Proof
-from kleene.proofs.tight_arcs import search_along
+from kleene.proofs.row_arcs import search_along
 
 __all__ = ["verify_reach"]
 

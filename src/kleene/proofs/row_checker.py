@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from kleene.graph.no_path import NO_HOPS
 from kleene.proofs.claim import PathValues
-from kleene.proofs.row_arcs import RowArcs
-from kleene.proofs.tight_arcs import follow_chains, search_along
+from kleene.proofs.row_arcs import RowArcs, follow_chains, search_along
 
 __all__ = ["RowChecker"]
 

@@ -90,7 +90,7 @@ _ROW_OF = {(row.problem, row.name, row.device): row for row in _ROWS}
 class Methods(tuple[Method, ...]):
     """Rows of the registry; prints as a table."""
 
-    _COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
+    _COLUMNS = ("problem", "name", "device", "needs", "origin", "file", "summary")
 
     def _cells(self) -> list[list[str]]:
         return [[str(getattr(row, column)) for column in self._COLUMNS] for row in self]
@@ -122,16 +122,18 @@ def methods(problem: str | None = None, device: str | None = None) -> Methods:
     -------
     tuple of Method
         Rows with ``name``, ``device``, ``summary``, ``origin`` and more, which print as a table.
+        ``file`` is where the algorithm is: ``native/...`` in the repository, other files in the
+        installed package.
 
     Examples
     --------
     >>> import kleene as kl
     >>> kl.methods("sssp", "reference")
-    problem  name          device     needs                origin         summary
-    sssp     dijkstra      reference  no negative weights  Dijkstra 1959  settles vertices in ...
-    sssp     bellman_ford  reference  any weights          Bellman 1958   improves all distances ...
-    >>> kl.methods("bfs")[0].name
-    'queue'
+    problem  name          device     needs                origin ...
+    sssp     dijkstra      reference  no negative weights  Dijkstra 1959 ...
+    sssp     bellman_ford  reference  any weights          Bellman 1958 ...
+    >>> kl.methods("bfs")[0].name, kl.methods("bfs")[0].file
+    ('queue', 'native/core/bfs/queue.cpp')
     """
     if problem is not None and problem not in PROBLEMS:
         raise RequestError(no_such("problem", problem, PROBLEMS), option="problem")

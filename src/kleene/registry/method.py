@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
+from kleene.registry.source_files import source_file
 from kleene.system.machine import cores
 
 __all__ = ["Method", "PartForm", "Size"]
@@ -80,6 +81,11 @@ class Method:
     def needs(self) -> str:
         """What a graph must have for this method."""
         return "any weights" if self.negative else "no negative weights"
+
+    @property
+    def file(self) -> str:
+        """The file of the algorithm: in the repository (``native/``), or in the package."""
+        return source_file(self.entry)
 
     def load(self) -> Callable[..., Any]:
         """Import the function that runs this method: it takes a task, and the options by name."""

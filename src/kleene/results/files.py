@@ -19,6 +19,7 @@ from kleene.graph.earth import BEYOND_DEGREES, DEGREES
 from kleene.graph.labels import unwritable_label
 from kleene.graph.positions import crs_of
 from kleene.results.tables import BLOCK, Block, arrow_batches
+from kleene.stores import STORE_SUFFIXES
 from kleene.system.atomic_file import atomic_array, atomic_path
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ def check_suffix(path: str | Path) -> str:
     """Return the suffix of a file name; raise if results are not saved under such names."""
     return _known_suffix(
         path,
-        (".npz", ".npy", *_TABLES),
-        "a result is saved as .npz (to load and verify), .npy (the distances), or as a table: "
-        ".csv, .tsv, .json or .parquet",
+        (".npz", *STORE_SUFFIXES, *_TABLES),
+        "a result is saved as .npz (to load and verify), .npy (the distances), .zarr (a store), or "
+        "as a table: .csv, .tsv, .json or .parquet",
     )
 
 
@@ -66,6 +67,8 @@ def save(result: Result, path: str | Path) -> None:
         result._save_npz(path)
     elif suffix == ".npy":
         _save_values(result.distances, path)
+    elif suffix == ".zarr":
+        result._save_store(path)
     else:
         save_blocks(result._blocks(), path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,6 +197,12 @@ class PairsResult(Result):
             self._stored_walks, self._limit, self._by_target,
         )  # fmt: skip
         save_pairs(path, self.graph, held)
+
+    def _save_store(self, path: str | Path) -> NoReturn:
+        raise RequestError(
+            "a store holds rows, and this result has pairs: save it as .npz, .npy or as a table: "
+            ".csv, .tsv, .json or .parquet"
+        )
 
     # ---- proof ----------------------------------------------------------------------------
 

@@ -218,6 +218,46 @@ class Result:
             raise ValueError(f"the distances are {values.dtype}: as {dtype} they must be copied")
         return values.astype(dtype)
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return where the distances are, as DLPack numbers devices."""
+        place: tuple[int, int] = self._exported.__dlpack_device__()
+        return place
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return the distances as a DLPack capsule: ``torch.from_dlpack(result)``.
+
+        They stay where they are: on the GPU after ``keep="device"``.
+
+        Examples
+        --------
+        >>> import kleene as kl, numpy as np
+        >>> np.from_dlpack(kl.bfs(kl.Graph.from_edges([0], [1]), 0))
+        array([0, 1], dtype=int32)
+        """
+        asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return self._exported.__dlpack__(**given)
+
+    @property
+    def _exported(self) -> Any:
+        """What other libraries read the distances from: an array here, or on a device."""
+        if (kept := self._answer.kept) is not None:
+            if self._targets is not None and kept.values.shape[-1] != len(self._targets):
+                raise BufferError(
+                    "the device has the distances of all vertices, not those of the targets alone: "
+                    "take result.device_arrays.distances, or result.distances on the host"
+                )
+            return self.device_arrays.distances
+        values = self.distances  # not all libraries, nor versions of DLPack, take what is read-only
+        return values if values.flags.writeable else values.copy()
+
     def to_numpy(self) -> Array:
         """Return the distances as a NumPy array in main memory.
 
@@ -504,13 +544,17 @@ class Result:
         path : str or Path
             ``.npz`` holds everything, and :meth:`load` brings it back (of a call with targets, it
             holds their distances, and paths are searched again when they are read); ``.npy`` holds
-            :attr:`distances`; ``.csv``, ``.tsv``, ``.json`` (a list of objects) and ``.parquet``
-            hold the table of :meth:`to_pandas`, written in blocks.
+            :attr:`distances`; ``.zarr`` is a finished store, as a call with ``out=`` writes it
+            (other than one of pairs), which :meth:`load` reads row by row; ``.csv``, ``.tsv``,
+            ``.json`` (a list of objects) and ``.parquet`` hold the table of :meth:`to_pandas`,
+            written in blocks.
 
         Raises
         ------
         RequestError
-            For any other suffix.
+            For any other suffix; those of ``out=``, ``.npy`` and ``.zarr``, are among them.
+        StoreError
+            The ``.zarr`` store is there already, and of another answer.
 
         Examples
         --------
@@ -612,6 +656,14 @@ class Result:
     def _save_npz(self, path: str | Path) -> None:
         saved.save(path, self.graph, self._saved)
 
+    def _save_store(self, path: str | Path) -> None:
+        from kleene.stores.save import save_answer
+
+        save_answer(
+            path, self.graph, self._answer, self.plan, self._sources, self._targets, self._limit,
+            self.reverse,
+        )  # fmt: skip
+
     def _blocks(self) -> Iterator[Block]:
         far = self._far_ends
         rows = max(1, BLOCK // max(1, len(far)))
@@ -665,8 +717,8 @@ class Result:
             row, far = self._row(named, what), self._position(other, what)
         else:
             raise RequestError(
-                f"{what} takes a target, or a source and a target when there are several sources; "
-                f"for many, use {what}s([...])"
+                f"{what} takes a target, or a source and a target when there are several sources",
+                advice=[f"for many, use {what}s([...])"],
             )
         self._require_targets(np.array([far]))
         return row, far
@@ -678,8 +730,8 @@ class Result:
         listed = targets is None or (np.iterable(targets) and not isinstance(targets, (str, bytes)))
         if not listed:
             raise RequestError(
-                f"{what}s takes a sequence of vertices, {what}s([{targets!r}]); for one, use "
-                f"{what}({targets!r})"
+                f"{what}s takes a sequence of vertices, {what}s([{targets!r}])",
+                advice=[f"for one, use {what}({targets!r})"],
             )
         if source is None and len(self._sources) != 1:
             raise RequestError(
@@ -710,7 +762,7 @@ class Result:
         """Return the position of one vertex."""
         if not is_one_vertex(vertex):
             raise RequestError(
-                f"{what} takes one vertex, not {vertex!r}; for many, use {what}s(...)"
+                f"{what} takes one vertex, not {vertex!r}", advice=[f"for many, use {what}s(...)"]
             )
         return int(self.graph.index(vertex))
 

@@ -116,7 +116,11 @@ class TurnResult(Result):
         return f"Turn{super().__repr__()}"
 
     def _links(self, rows: slice = slice(None)) -> NoReturn:
-        raise RequestError("paths with turns have no predecessors; use path, paths or routes")
+        raise RequestError(
+            "paths with turns have no predecessors", advice=["use path, paths or routes"]
+        )
 
     def _save_npz(self, path: str | Path) -> NoReturn:
         raise RequestError("a result with turns is saved as a table: .csv, .parquet, or .npy")
+
+    _save_store = _save_npz

@@ -79,8 +79,8 @@ class Checkpoint(NamedTuple):
                 whole, check = whole and read_all(file, part), zlib.crc32(part, check)
             if not whole or file.read(_TRAILER.size) != _TRAILER.pack(check, self.rounds):
                 raise StoreError(
-                    f"{self.path}: tile {i},{j} is damaged; remove this file and its ledger to "
-                    "start again"
+                    f"{self.path}: tile {i},{j} is damaged",
+                    advice=["remove this file and its ledger to start again"],
                 )
         return tile
 

@@ -250,15 +250,15 @@ def _parse(path: Path, content: bytes) -> tuple[Entry | None, list[Entry], int]:
             if number == len(lines) > 1 and not torn:
                 break  # the last line: a crash of the system may leave it with its end alone
             raise StoreError(
-                f"{path}:{number}: this line of the ledger is damaged, or the file is not a "
-                "ledger; restore it from a backup, or remove it and its store to start again"
+                f"{path}:{number}: this line of the ledger is damaged, or the file is not a ledger",
+                advice=["restore it from a backup, or remove it and its store to start again"],
             )
         found.append(entry)
         end += len(line) + 1
     if not found:
         if torn[: len(_START)] != _START[: len(torn)]:
             raise StoreError(
-                f"{path} is not a ledger of Kleene's; rename it, or choose another name"
+                f"{path} is not a ledger of Kleene's", advice=["rename it, or choose another name"]
             )
         return None, [], 0
     return found[0], found[1:], end

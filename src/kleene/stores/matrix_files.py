@@ -213,7 +213,8 @@ class RoundFiles:
             if not copy.exists:
                 raise StoreError(
                     f"{self.folder}: a file is missing or of another size, but the ledger says "
-                    "that it is in use; put it back, or remove the directory to start again"
+                    "that it is in use",
+                    advice=["put it back, or remove the directory to start again"],
                 )
 
     def copy_of(self, index: int) -> MatrixFile:

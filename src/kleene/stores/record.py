@@ -12,6 +12,7 @@ from kleene.backends.common.limits import as_limit
 from kleene.backends.semiring import SEMIRINGS
 from kleene.engine.call import Call
 from kleene.errors import StoreError
+from kleene.graph import Graph
 from kleene.graph.no_path import NO_HOPS
 from kleene.planning.ask import Ask
 from kleene.planning.plan import Plan
@@ -20,7 +21,8 @@ from kleene.stores.store import Store, StoreSpec, ledger_of
 from kleene.stores.writer import SOURCE, TARGET
 
 __all__ = [
-    "TILES", "checked_call", "digest_of_vertices", "lists_of_vertices", "record_call",
+    "TILES", "checked_call", "digest_of_vertices", "lists_of_vertices", "record_answer",
+    "record_call",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -35,36 +37,51 @@ def record_call(call: Call, plan: Plan, ask: Ask, begun_by: str | None = None) -
 
     ``begun_by`` is the method that the store records, where it is resumed by another one.
     """
-    width = call.graph.n if call.targets is None else len(call.targets)
-    dtype = np.dtype(plan.dtype)
-    hops = ask.what.problem == "bfs"
-    no_path = NO_HOPS if hops else SEMIRINGS[ask.what.semiring].zero(dtype)
-    kept = ask.what.predecessors and call.targets is None
-    return StoreSpec(
-        {
-            "problem": ask.what.problem,
-            "semiring": ask.what.semiring,
-            "method": begun_by or plan.method,
-            "limit": as_limit(call.limit, call.graph, dtype, hops),
-            "reverse": call.reverse,
-            "deterministic": ask.what.deterministic,
-            "options": dict(ask.where.options),
-            "targets": None if call.targets is None else len(call.targets),
-            "no_path": no_path if isinstance(no_path, (bool, int)) else str(float(no_path)),
-        },
-        call.graph._digest(),
-        digest_of_vertices(call.sources, call.targets),
-        (len(call.sources), width),
-        plan.dtype,
-        str(call.graph.id_dtype) if kept else None,
+    what, dtype = ask.what, np.dtype(plan.dtype)
+    arguments = {
+        "problem": what.problem,
+        "semiring": what.semiring,
+        "method": begun_by or plan.method,
+        "limit": as_limit(call.limit, call.graph, dtype, what.problem == "bfs"),
+        "reverse": call.reverse,
+        "deterministic": what.deterministic,
+        "options": dict(ask.where.options),
+    }
+    return record_answer(
+        arguments, call.graph, call.sources, call.targets, dtype, what.predecessors,
         ask.output.block_rows,
+    )  # fmt: skip
+
+
+def record_answer(
+    arguments: dict[str, Any],
+    graph: Graph,
+    sources: Array,
+    targets: Array | None,
+    dtype: np.dtype[Any],
+    paths: bool,
+    block_rows: int,
+) -> StoreSpec:
+    """Return what the store of an answer holds, of a call with these arguments."""
+    hops = arguments["problem"] == "bfs"
+    no_path = NO_HOPS if hops else SEMIRINGS[arguments["semiring"]].zero(dtype)
+    shown = no_path if isinstance(no_path, (bool, int)) else str(float(no_path))
+    count = None if targets is None else len(targets)
+    return StoreSpec(
+        {**arguments, "targets": count, "no_path": shown},
+        graph._digest(),
+        digest_of_vertices(sources, targets),
+        (len(sources), graph.n if count is None else count),
+        str(dtype),
+        str(graph.id_dtype) if paths and count is None else None,
+        block_rows,
     )
 
 
-def lists_of_vertices(call: Call) -> dict[str, Array]:
+def lists_of_vertices(graph: Graph, sources: Array, targets: Array | None) -> dict[str, Array]:
     """Return the lists that a store keeps: the sources if they are not all, and the targets."""
-    lists = {SOURCE: call.sources, TARGET: call.targets}
-    if np.array_equal(call.sources, np.arange(call.graph.n)):
+    lists = {SOURCE: sources, TARGET: targets}
+    if np.array_equal(sources, np.arange(graph.n)):
         del lists[SOURCE]
     return {name: ids for name, ids in lists.items() if ids is not None}
 

@@ -146,7 +146,9 @@ class StoreSink(Sink):
 
     def open(self, call: Call, plan: Plan) -> Sequence[Piece]:
         """Begin the store or resume it; return the blocks that it lacks."""
-        self._store = store = Store.open(self.path, self.spec, lists_of_vertices(self.call))
+        own = self.call
+        lists = lists_of_vertices(own.graph, own.sources, own.targets)
+        self._store = store = Store.open(self.path, self.spec, lists)
         self.writer = BlockWriter(store.writer())
         return store.missing()
 

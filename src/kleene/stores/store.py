@@ -123,8 +123,8 @@ class Store:
         store, ledger = Store.look(path), ledger_of(path)
         if store is None and ledger.is_file():
             raise StoreError(
-                f"{path} is not a store: {ledger.name} is not its ledger, or lost its first line; "
-                "restore it from a backup, or remove it and its store to start again"
+                f"{path} is not a store: {ledger.name} is not its ledger, or lost its first line",
+                advice=["restore it from a backup, or remove it and its store to start again"],
             )
         if store is None:
             raise StoreError(f"{path} is not a store: there is no ledger {ledger.name}")
@@ -251,7 +251,7 @@ def ledger_of(path: str | Path) -> Path:
     path = Path(path)
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
     if path.name in ("", ".."):  # ".", "/"
-        raise RequestError(f"{path} is a directory; name a file in it")
+        raise RequestError(f"{path} is a directory", advice=["name a file in it"])
     return path.with_name(path.name + ".ledger")
 
 

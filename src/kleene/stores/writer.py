@@ -192,8 +192,8 @@ class StoreWriter(ABC):
 
     def _damaged(self, what: str) -> StoreError:
         return StoreError(
-            f"{self.path}: {what}, but its ledger says that blocks of it are done; put the store "
-            "back, or remove it and its ledger to start again"
+            f"{self.path}: {what}, but its ledger says that blocks of it are done",
+            advice=["put the store back, or remove it and its ledger to start again"],
         )
 
     def _unreadable(self, name: str, first: int, stop: int, why: object) -> StoreError:

@@ -136,9 +136,9 @@ def target_file(path: str | Path) -> Path:
             if path.is_symlink():
                 raise RequestError(f"{path} is a symbolic link that leads back to itself")
         if path.is_dir():
-            raise RequestError(f"{path} is a directory; name a file in it")
+            raise RequestError(f"{path} is a directory", advice=["name a file in it"])
         if not path.parent.is_dir():
-            raise RequestError(f"there is no directory {path.parent}; make it first")
+            raise RequestError(f"there is no directory {path.parent}", advice=["make it first"])
     return path
 
 

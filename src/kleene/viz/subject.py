@@ -99,8 +99,8 @@ def show_route(
 def subject_of(what: object, options: Options) -> Subject:
     """Return what is to be drawn."""
     raise RequestError(
-        f"draw takes a Graph or a result, not {type_name(what)}; make a graph with "
-        "kl.Graph.from_any(...)"
+        f"draw takes a Graph or a result, not {type_name(what)}",
+        advice=["make a graph with kl.Graph.from_any(...)"],
     )
 
 

@@ -23,8 +23,8 @@ __all__ = [
 # ---- headlines -----------------------------------------------------------------------------------
 # An experiment without a headline of its own is compared with its baseline, if it names one, or
 # with its document: our fastest with the document's fastest, at the greatest size that both have. A
-# ratio below 1.5 gives way to the first finding. A machine has four headlines, so that those of three
-# machines fit one screen: the first of each suite, then the second of each, and so on.
+# ratio below 1.5 gives way to the first finding. A machine has four headlines, so that those of
+# three machines fit one screen: the first of each suite, then the second of each, and so on.
 
 _MOST = 4  # of a machine
 _LEAST_RATIO = 1.5

@@ -25,6 +25,7 @@ from kleene.backends.common.native_search import search
 from kleene.backends.task import Task
 from kleene.errors import Code, RequestError
 from kleene.graph import Graph
+from kleene.graph.foreign_columns import held_value
 
 __all__ = ["apply_limit", "as_limit", "in_type_of_weights"]
 
@@ -45,6 +46,7 @@ def as_limit(
     """
     if limit is None:
         return None
+    limit = held_value(limit)
     if isinstance(limit, np.generic):
         limit = limit.item()  # comparisons with a narrow type overflow
     if isinstance(limit, bool) or not isinstance(limit, numbers.Real):

@@ -69,7 +69,7 @@ def close_distances(
     if hasattr(lengths, "__cuda_array_interface__"):
         _close_on_gpu(lengths, progress)
     elif is_masked(lengths):
-        raise RequestError("lengths is a masked array; pass lengths.filled(numpy.inf)")
+        raise RequestError("lengths is a masked array", advice=["pass lengths.filled(numpy.inf)"])
     elif isinstance(lengths, np.ndarray):
         _require_matrix(lengths.shape, lengths.dtype)
         if not lengths.flags.writeable:

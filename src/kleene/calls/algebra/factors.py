@@ -64,7 +64,9 @@ def as_factor(value: Any, name: str, semiring: str, threads: int | None) -> Fact
     try:
         array = as_array(to_numpy(value), name, matrix=True)
     except (BufferError, RuntimeError) as error:  # a type that NumPy does not have
-        raise RequestError(f"{name} cannot be read by NumPy: {error}; convert it") from error
+        raise RequestError(
+            f"{name} cannot be read by NumPy: {error}", advice=["convert it"]
+        ) from error
     require_matrix(array.shape, name)
     dtype = array.dtype.newbyteorder("=")
     require_type(dtype, name, semiring)
@@ -74,7 +76,7 @@ def as_factor(value: Any, name: str, semiring: str, threads: int | None) -> Fact
     team = threads_for(matrix.size, threads)
     low, high, has_nan = _native.closure_ends(matrix, no_path_in(semiring, dtype), team)
     if has_nan:
-        raise RequestError(f"{name} holds nan at {_first(np.isnan(matrix))}; replace it")
+        raise RequestError(f"{name} holds nan at {_first(np.isnan(matrix))}", advice=["replace it"])
     require_entries(0 if low is None else low, 0 if high is None else high, name, semiring, matrix)
     return Factor(matrix, low or 0, high or 0)
 
@@ -84,8 +86,8 @@ def require_type(dtype: np.dtype[Any], name: str, semiring: str) -> None:
     if semiring == "boolean":
         if dtype.kind not in "biu":
             raise RequestError(
-                f"{name} is {dtype}, but 'boolean' takes True and False, or integers; pass {name} "
-                "!= 0, or whatever condition means a path"
+                f"{name} is {dtype}, but 'boolean' takes True and False, or integers",
+                advice=[f"pass {name} != 0, or whatever condition means a path"],
             )
     elif dtype.name not in _TYPES:
         raise RequestError(Code(name), f" must be {', '.join(_TYPES[:-1])} or float64, not {dtype}")
@@ -172,12 +174,14 @@ def choose_type(semiring: str, a: Factor, b: Factor, dtype: Any) -> np.dtype[Any
         if chosen.kind == "i" and own.kind == "f":
             raise RequestError(
                 f"dtype {chosen} cannot hold the values of {semiring!r} for A of {a.matrix.dtype} "
-                f"and B of {b.matrix.dtype}, which are {own}; leave out dtype, or pass a float type"
+                f"and B of {b.matrix.dtype}, which are {own}",
+                advice=["leave out dtype, or pass a float type"],
             )
         if not _holds(chosen, semiring, ends):
             raise RequestError(
                 f"dtype {chosen} cannot hold values from {ends[0]:g} to {ends[1]:g}, which the "
-                "factors or the product may contain; leave out dtype, or pass a wider one"
+                "factors or the product may contain",
+                advice=["leave out dtype, or pass a wider one"],
             )
     if chosen.kind == "i" and semiring in _PLUS:
         _require_safe_sums(semiring, a, b)
@@ -237,7 +241,7 @@ def as_dtype(matrix: Array, semiring: str, dtype: np.dtype[Any]) -> Array:
     with np.errstate(over="ignore"):
         converted = matrix.astype(dtype)
     if matrix.dtype.kind == "f" and (np.isinf(converted) & ~np.isinf(matrix)).any():
-        raise RequestError(f"dtype {dtype} cannot hold all entries; leave out dtype")
+        raise RequestError(f"dtype {dtype} cannot hold all entries", advice=["leave out dtype"])
     if matrix.dtype.kind in "iu":  # infinity stays what it is
         absent = matrix == no_path_in(semiring, matrix.dtype)
         converted[absent] = no_path_in(semiring, dtype)

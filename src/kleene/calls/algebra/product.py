@@ -194,7 +194,7 @@ def _out_memory(
         raise RequestError(Code("out"), f" must be an array, not {type(out).__name__}")
     memory = caller_memory(array, shape, kind)
     if any(np.may_share_memory(array, factor.matrix) for factor in factors):
-        raise RequestError(Code("out"), " shares memory with A or B; pass another array")
+        raise RequestError(Code("out"), " shares memory with A or B", advice=["pass another array"])
     return memory
 
 

@@ -58,8 +58,8 @@ def product_on_gpu(
     kind, _ = split_name(device)
     if kind not in ("auto", "cuda"):
         raise RequestError(
-            f"A and B are on a GPU: device must be 'auto' or 'cuda', not {device!r}; bring them to "
-            "host memory to multiply elsewhere"
+            f"A and B are on a GPU: device must be 'auto' or 'cuda', not {device!r}",
+            advice=["bring them to host memory to multiply elsewhere"],
         )
     factors = [_rows(each) for each in (left, right)]
     arrays = [Array.of(each) for each in factors]
@@ -158,7 +158,7 @@ def _lowest(factors: list[Any], semiring: str, form: MatrixForm) -> float | None
     for name, factor in zip("AB", factors, strict=True):
         low, high = factor.min().item(), factor.max().item()
         if low != low or high != high:
-            raise RequestError(f"{name} holds nan; replace it")
+            raise RequestError(f"{name} holds nan", advice=["replace it"])
         require_entries(low, high, name, semiring)
         lowest.append(-high if semiring == "max_plus" else low)
     return float(min(lowest))

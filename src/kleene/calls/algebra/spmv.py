@@ -125,7 +125,8 @@ def _require_dense_form(graph: Graph, dtype: np.dtype[Any], semiring: str) -> No
         return
     raise RequestError(
         f"form='dense' in {dtype} cannot store an arc of weight {no_path(dtype)}, which means 'no "
-        "arc' there; use another form, or x of a wider type"
+        "arc' there",
+        advice=["use another form, or x of a wider type"],
     )
 
 
@@ -135,7 +136,9 @@ def _values(graph: Graph, x: Array, semiring: str) -> Array:
     assert values is not None
     if semiring != "plus_times" and values.dtype.kind == "f" and np.isnan(values).any():
         at = int(np.isnan(values).argmax())
-        raise RequestError(f"x holds nan at {at}, which is not a value of {semiring!r}; replace it")
+        raise RequestError(
+            f"x holds nan at {at}, which is not a value of {semiring!r}", advice=["replace it"]
+        )
     if semiring == "boolean":
         return x.astype(bool).astype(np.int32)
     dtype = values.dtype if graph.weights is None else np.result_type(values, graph.weights)

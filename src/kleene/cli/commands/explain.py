@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "methods"]
 
-_COLUMNS = ("problem", "name", "device", "needs", "origin", "summary")
+_COLUMNS = ("problem", "name", "device", "needs", "origin", "file", "summary")
 
 
 @command("apsp", "closure", "within", "betweenness")
@@ -66,7 +66,7 @@ def methods(problem: str | None = None, *, device: str | None = None, output: Ou
 
 
 def _show(rows: Methods) -> None:
-    """Print two lines for each method, under its problem."""
+    """Print three lines for each method, under its problem."""
     from kleene.registry import PROBLEMS
 
     if not rows:
@@ -81,3 +81,4 @@ def _show(rows: Methods) -> None:
             cells = [getattr(row, column).ljust(width[column]) for column in width]
             line("  " + "  ".join([*cells, row.origin]))
             line(f"      {row.summary}", style="dim")
+            line(f"      {row.file}", style="dim")

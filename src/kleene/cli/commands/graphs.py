@@ -187,7 +187,9 @@ def write_and_show(
     if out == "-" and to is None:
         raise RequestError(f"standard output needs --to with a format: {', '.join(kl.io.FORMATS)}")
     if out == "-" and sys.stdout.isatty() and to in kl.io.FORMATS and not kl.io.FORMATS[to].text:
-        raise RequestError(f"{to} is a binary format; redirect the output to a file or pipe")
+        raise RequestError(
+            f"{to} is a binary format", advice=["redirect the output to a file or pipe"]
+        )
     with reporter(not output.quiet, f"writing {out}") as report:
         kl.write(graph, out, to, threads=threads, progress=report)
     if out == "-":

@@ -89,7 +89,9 @@ def chosen(ids: list[str], suite: str) -> list[Experiment]:
     every = {one.id: one for one in EXPERIMENTS}
     unknown = [name for name in ids if name not in every]
     if unknown:
-        raise RequestError(f"no experiment is called {unknown[0]!r}; see `kleene lab list`")
+        raise RequestError(
+            f"no experiment is called {unknown[0]!r}", advice=["see `kleene lab list`"]
+        )
     suites = {"all"} | {name for one in EXPERIMENTS for name in one.suites}
     if suite not in suites:
         raise RequestError(f"no suite is called {suite!r}; there are {', '.join(sorted(suites))}")

@@ -62,7 +62,7 @@ def path(
     if search is None:
         search = partial(kl.bfs, read) if hops else partial(kl.sssp, answering)
     elif hops:
-        raise RequestError("--hops counts arcs, and turns take time; omit one")
+        raise RequestError("--hops counts arcs, and turns take time", advice=["omit one"])
     result = search(start, targets=[end], progress=not output.quiet, **call.given)
     route = result.route(end)
     found = steps(route, hops)

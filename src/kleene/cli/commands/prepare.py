@@ -50,4 +50,4 @@ def _check_name(out: str) -> None:
     if not out.lower().endswith(SUFFIX):
         raise RequestError(f"{out}: a prepared graph is saved as {SUFFIX}")
     if not Path(out).parent.is_dir():
-        raise RequestError(f"there is no directory {Path(out).parent}; make it first")
+        raise RequestError(f"there is no directory {Path(out).parent}", advice=["make it first"])

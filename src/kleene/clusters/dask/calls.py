@@ -24,7 +24,7 @@ from kleene.backends.common.limits import as_limit
 from kleene.clusters.dask.client import import_dask, open_client, worker_threads
 from kleene.clusters.dask.closure import explain_tiles, plan_tiles, solve_in_tiles
 from kleene.clusters.dask.graphs import graph_bytes, share_call_graph
-from kleene.clusters.dask.runner import RUN_SECONDS, run_pieces
+from kleene.clusters.dask.runner import RUN_SECONDS, run_pieces, verify_part
 from kleene.engine.call import Call, Outcome, Part, Sink
 from kleene.engine.fit import require_fit, sink_of
 from kleene.engine.pieces import Piece
@@ -43,7 +43,6 @@ from kleene.planning.plan import Plan, with_notes
 from kleene.planning.prepared_cost import prepared_seconds
 from kleene.registry import find, methods
 from kleene.results.result import Result
-from kleene.results.verify_part import verify_part
 from kleene.stores.sink import store_sink
 from kleene.system.formatting import counted, format_bytes, format_duration
 

@@ -33,6 +33,7 @@ from kleene.clusters.dask.client import (
     task_failed,
 )
 from kleene.clusters.dask.graphs import SharedGraph, find_graph, send_graph
+from kleene.engine.call import Call, Outcome, Part, Timings
 from kleene.engine.pieces import Piece
 from kleene.errors import (
     ClusterError,
@@ -44,9 +45,12 @@ from kleene.errors import (
     RequestError,
     StorageError,
 )
+from kleene.planning.plan import Plan
+from kleene.results.pairs import PairsResult
+from kleene.results.result import Result
 from kleene.system.formatting import format_bytes
 
-__all__ = ["RUN_SECONDS", "RunWork", "run_pieces"]
+__all__ = ["RUN_SECONDS", "RunWork", "run_pieces", "verify_part"]
 
 #: Seconds that a run should take, and the last ones.
 RUN_SECONDS, _LAST = 2.0, 0.25
@@ -80,7 +84,7 @@ class _NoGraph(NamedTuple):
 
 
 #: What comes of a run.
-Outcome = _Done | _NoGraph | KleeneError
+RunOutcome = _Done | _NoGraph | KleeneError
 
 
 class _RunError(KleeneError):
@@ -97,7 +101,7 @@ class _RunError(KleeneError):
 # ---- on a worker --------------------------------------------------------------------------------
 
 
-def compute_run(shared: SharedGraph, work: RunWork) -> Outcome:
+def compute_run(shared: SharedGraph, work: RunWork) -> RunOutcome:
     """Compute a run on this worker; return an error of the call, which is not tried again."""
     worker = import_dask().get_worker()
     try:
@@ -251,7 +255,7 @@ class _Flight:
         self.tasks[future] = run
         self._done.add(future)
 
-    def next_done(self) -> tuple[list[Any], Outcome]:
+    def next_done(self) -> tuple[list[Any], RunOutcome]:
         """Wait for a run; return its pieces and what came of it."""
         while not self._done.has_ready():
             self._workers.threads()  # raises when all are gone for good
@@ -268,7 +272,7 @@ class _Flight:
             self.tasks.clear()
 
 
-def _outcome(future: Any, name: str, workers: Workers) -> Outcome:
+def _outcome(future: Any, name: str, workers: Workers) -> RunOutcome:
     """Return what came of a run, or raise one error that names it and its worker.
 
     What a run returned is gone if its worker is lost before the client has it: then Dask runs it
@@ -276,7 +280,7 @@ def _outcome(future: Any, name: str, workers: Workers) -> Outcome:
     """
     while future.status in ("finished", "lost", "pending"):
         try:
-            outcome: Outcome = future.result(timeout=LOOK)
+            outcome: RunOutcome = future.result(timeout=LOOK)
             return outcome
         except TimeoutError:
             workers.threads()  # raises when all are gone for good
@@ -296,3 +300,16 @@ def _outcome(future: Any, name: str, workers: Workers) -> Outcome:
             needed=cause.needed, available=cause.available,
         ) from None  # fmt: skip
     raise task_failed(place, cause) from cause
+
+
+# ---- the proof of a row, on a worker, which has the graph ----------------------------------------
+
+
+def verify_part(call: Call, plan: Plan, part: Part, limit: int | float | None, seed: int) -> None:
+    """Raise VerificationError if a row that ``seed`` chooses is wrong, or what was computed."""
+    if call.computes is not None:
+        call.computes.prove(call, plan, part.answer)
+        return
+    made = Outcome(part, plan, Timings(), limit)
+    result = Result._of(call, made) if call.pairs is None else PairsResult._of_pairs(call, made)
+    result.verify(sample=1, seed=seed)

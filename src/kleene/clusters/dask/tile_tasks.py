@@ -28,6 +28,7 @@ from kleene.backends.common.tiles import (
 from kleene.backends.task import Task
 from kleene.clusters.dask.client import import_dask
 from kleene.clusters.dask.graphs import SharedGraph, find_graph
+from kleene.clusters.dask.runner import verify_part
 from kleene.engine.pieces import Piece
 from kleene.engine.tiles import TilePlan, closure_task
 from kleene.engine.work import Work
@@ -36,7 +37,6 @@ from kleene.graph import Graph
 from kleene.graph.checks import require_memory
 from kleene.planning.device_choice import require_device
 from kleene.planning.machine import live_machine
-from kleene.results.verify_part import verify_part
 from kleene.stores.checkpoints import Checkpoint
 from kleene.stores.store import Receipt
 from kleene.stores.tile_grid import TileGrid

@@ -155,8 +155,8 @@ def _open(
         with open(path, "rb") as file:
             if file.read(2) == _GZIP_MAGIC:
                 raise FormatError(
-                    f"{path}: found gzip data, which cannot be read in parts; decompress it with "
-                    "gunzip"
+                    f"{path}: found gzip data, which cannot be read in parts",
+                    advice=["decompress it with gunzip"],
                 )
     source = opened.enter_context(Source(path))
     if source.size == 0:
@@ -164,12 +164,12 @@ def _open(
     chosen = detect_format(source, format)
     if chosen.name not in _READERS:
         raise RequestError(
-            f"{path}: {chosen.title} files cannot be read in parts; convert it: `kleene convert "
-            f"{path} g.npz`"
+            f"{path}: {chosen.title} files cannot be read in parts",
+            advice=[f"convert it: `kleene convert {path} g.npz`"],
         )
     chosen.check_options(chosen.read, options)
     for name in options:
-        if name in ("names", "keep_rows") or chosen.name != "edge_list":
+        if name in ("names", "keep_rows", "drop_missing") or chosen.name != "edge_list":
             raise RequestError(f"reading {chosen.title} in parts does not take ", Code(name))
     if isinstance(options.get("directed"), str):
         raise RequestError(

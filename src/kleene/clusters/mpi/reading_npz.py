@@ -8,7 +8,8 @@ every rank decompresses all of it and keeps its range.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.clusters.mpi.agreement import agreed
-from kleene.clusters.mpi.checksums import crc_of_pieces, piece_crc
 from kleene.clusters.mpi.collective import require_part_memory
 from kleene.clusters.mpi.communicator import Communicator
 from kleene.clusters.mpi.part_arcs import PartArcs, check_offsets, tails_of_rows
@@ -37,7 +37,54 @@ from kleene.io.npz import (
 from kleene.io.source import Source
 from kleene.system.npy_header import LONGEST_HEADER, NpyHeader, require_characters
 
-__all__ = ["read_npz"]
+__all__ = ["crc_of_pieces", "piece_crc", "read_npz"]
+
+# ---- the CRC-32 of a file whose pieces are read by different ranks -------------------------------
+# A CRC is the remainder of the bytes, as a polynomial over GF(2), by a fixed one of degree 32. So
+# the CRC of two pieces in a row is that of the first, times x to the bits of the second, plus that
+# of the second. Polynomials are written as zlib does, the coefficient of x^0 in the highest bit.
+
+_POLYNOMIAL = 0xEDB88320
+_ONE, _BYTE = 1 << 31, 1 << 23  # x^0 and x^8
+
+
+def piece_crc(*arrays: NDArray) -> tuple[int, int]:  # type: ignore[type-arg]
+    """Return the CRC-32 and the bytes of contiguous arrays in a row."""
+    crc = size = 0
+    for array in arrays:
+        if array.nbytes:
+            crc = zlib.crc32(array.data.cast("B"), crc)
+        size += array.nbytes
+    return crc, size
+
+
+def crc_of_pieces(pieces: Iterable[tuple[int, int]]) -> int:
+    """Return the CRC-32 of pieces in a row, each given by its CRC-32 and its bytes."""
+    whole = 0
+    for crc, size in pieces:
+        whole = _product(whole, _power(_BYTE, size)) ^ crc
+    return whole
+
+
+def _power(base: int, exponent: int) -> int:
+    result = _ONE
+    while exponent:
+        if exponent & 1:
+            result = _product(result, base)
+        base = _product(base, base)
+        exponent >>= 1
+    return result
+
+
+def _product(a: int, b: int) -> int:
+    """Return the product of two polynomials, modulo that of the CRC."""
+    result = 0
+    for bit in range(31, -1, -1):
+        if a >> bit & 1:
+            result ^= b
+        b = b >> 1 ^ (_POLYNOMIAL if b & 1 else 0)
+    return result
+
 
 Array = NDArray[Any]
 T = TypeVar("T")

@@ -137,8 +137,8 @@ def _check_fields(result: DistributedResult) -> None:
         _fail(f"vertex {graph.first + v} holds {distances[v]}, but no distance is negative")
     if graph.weights is not None and result.problem != "bfs" and not (graph.weights >= 0).all():
         raise RequestError(
-            "ranks cannot verify results on graphs with negative weights; verify them in one "
-            "process"
+            "ranks cannot verify results on graphs with negative weights",
+            advice=["verify them in one process"],
         )
     if links is not None:
         expected = reached.copy()

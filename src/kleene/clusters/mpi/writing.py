@@ -182,7 +182,9 @@ def _checked_rows(store: Store, first: int, stop: int) -> tuple[Array, Array | N
             if piece.first < stop and first < piece.stop:
                 store.writer().check(piece, store.done[piece.index])
     except StoreError as error:
-        raise StoreError(f"{error}; remove the store and its ledger to search again") from None
+        raise StoreError(
+            f"{error}", advice=["remove the store and its ledger to search again"]
+        ) from None
     return store.writer().rows(first, stop)
 
 

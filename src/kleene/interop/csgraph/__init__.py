@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kleene.interop.csgraph.components import connected_components
 from kleene.interop.csgraph.errors import NegativeCycleError
 from kleene.interop.csgraph.shortest import (
     bellman_ford,
@@ -11,7 +10,11 @@ from kleene.interop.csgraph.shortest import (
     johnson,
     shortest_path,
 )
-from kleene.interop.csgraph.traversal import breadth_first_order, breadth_first_tree
+from kleene.interop.csgraph.traversal import (
+    breadth_first_order,
+    breadth_first_tree,
+    connected_components,
+)
 from kleene.interop.csgraph.yen import yen
 
 __all__ = [

@@ -14,9 +14,15 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from kleene import _native
-from kleene.interop.csgraph.rows import bad_rows, stored_rows
 from kleene.interop.csgraph.solve import NULL, Ours
-from kleene.interop.csgraph.validation import NEAR_ZERO, as_csr, as_indices, from_pydata
+from kleene.interop.csgraph.validation import (
+    NEAR_ZERO,
+    as_csr,
+    as_indices,
+    bad_rows,
+    from_pydata,
+    stored_rows,
+)
 
 __all__ = ["close_directly", "search_directly"]
 

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse.csgraph
 
 from kleene import _native
-from kleene.interop.csgraph.rows import bad_rows, stored_rows
 from kleene.interop.csgraph.solve import NULL
-from kleene.interop.csgraph.validation import CSR_TYPES, as_csr
+from kleene.interop.csgraph.validation import CSR_TYPES, as_csr, bad_rows, checked_rows, stored_rows
+from kleene.system.machine import threads_for
 
-__all__ = ["breadth_first_order", "breadth_first_tree"]
+__all__ = ["breadth_first_order", "breadth_first_tree", "connected_components"]
 
 
 def breadth_first_order(
@@ -104,3 +104,37 @@ def _as_start(i_start: Any, n: int) -> int:
     if start >= n:
         raise ValueError(f"i_start is {start}, but the graph's vertices are 0 to {n - 1}")
     return start
+
+
+# ---- connected components ------------------------------------------------------------------------
+
+
+def connected_components(
+    csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
+) -> Any:
+    """Find components as ``scipy.sparse.csgraph.connected_components`` does.
+
+    Parameters
+    ----------
+    csgraph, directed, connection, return_labels
+        As in SciPy. Weak components are numbered by their first vertices, strong ones in the order
+        in which a depth-first search on one core leaves them: no arc leads to a larger number.
+
+    Examples
+    --------
+    >>> from kleene import csgraph
+    >>> count, labels = csgraph.connected_components([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    >>> count, labels.tolist()
+    (2, [0, 0, 1])
+    """
+    if connection.lower() not in ("weak", "strong"):
+        raise ValueError("connection must be 'weak' or 'strong'")
+    offsets, neighbors = checked_rows(as_csr(csgraph, bool(directed)))
+    if directed and connection.lower() == "strong":
+        labels, sizes = _native.strong_components_in_search_order(offsets, neighbors)
+    else:
+        team = threads_for(len(neighbors) // 8)  # below a million arcs threads do not pay
+        labels, sizes = _native.weak_components(offsets, neighbors, False, team)
+        if len(sizes) > 1:
+            _native.number_components_by_first(labels, len(sizes))
+    return (len(sizes), labels) if return_labels else len(sizes)

@@ -47,7 +47,9 @@ def find_gpu(ordinal: int | None) -> int:
     except Exception as error:  # of a class that cuda.core does not export
         if "NO_DEVICE" in str(error):
             raise DeviceError("CUDA sees no GPU; is CUDA_VISIBLE_DEVICES empty?") from error
-        raise DeviceError(f"CUDA does not start: {error}; see `kleene doctor`") from error
+        raise DeviceError(
+            f"CUDA does not start: {error}", advice=["see `kleene doctor`"]
+        ) from error
     return int(core.device_id)
 
 

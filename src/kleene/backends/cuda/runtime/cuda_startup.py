@@ -92,7 +92,8 @@ def _require(index: int, parts: int) -> None:
     if index >= count:
         raise DeviceError(
             f"there is no device 'cuda:{index}': CUDA sees {count} device{'s' * (count != 1)}, "
-            "counted from 0; see `kleene doctor`"
+            "counted from 0",
+            advice=["see `kleene doctor`"],
         )
 
 
