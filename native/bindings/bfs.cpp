@@ -1,5 +1,6 @@
+#include "bfs/bfs.hpp"
+
 #include "arrays.hpp"
-#include "bfs/methods.hpp"
 
 namespace kleene::bindings {
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "closure/methods.hpp"
 #include "closure/tile_kernel.hpp"
 #include "parallel/team.hpp"
 

@@ -2,9 +2,7 @@
 
 #include "arrays.hpp"
 #include "graph/csr.hpp"
-#include "graph/csr_transforms.hpp"
 #include "graph/dense_arcs.hpp"
-#include "graph/symmetry.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::bindings {

@@ -4,7 +4,6 @@
 
 #include "arrays.hpp"
 #include "measures/betweenness.hpp"
-#include "measures/fold_trees.hpp"
 
 namespace kleene::bindings {
 namespace {

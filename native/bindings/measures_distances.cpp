@@ -1,6 +1,5 @@
 #include "arrays.hpp"
 #include "measures/distance_sums.hpp"
-#include "measures/row_sums.hpp"
 
 namespace kleene::bindings {
 namespace {

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "bfs/methods.hpp"
-#include "closure/methods.hpp"
+#include "bfs/bfs.hpp"
+#include "closure/closure.hpp"
 #include "simd/levels.hpp"
-#include "sssp/methods.hpp"
+#include "sssp/sssp.hpp"
 
 namespace kleene::bindings {
 

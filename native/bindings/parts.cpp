@@ -1,8 +1,8 @@
+#include "parts/parts.hpp"
+
 #include <algorithm>
 
 #include "arrays.hpp"
-#include "parts/part_bfs.hpp"
-#include "parts/part_sssp.hpp"
 
 namespace kleene::bindings {
 namespace {

@@ -1,7 +1,5 @@
 #include "arrays.hpp"
-#include "prepared/elimination/reduce.hpp"
-#include "prepared/elimination/sample.hpp"
-#include "prepared/elimination/symbolic.hpp"
+#include "prepared/elimination/eliminate.hpp"
 
 namespace kleene::bindings {
 namespace {

@@ -1,6 +1,5 @@
 // What is near in an eliminated graph: facilities of some sources, and all within a limit.
-#include "prepared/near/nearest.hpp"
-#include "prepared/near/within.hpp"
+#include "prepared/near/near.hpp"
 #include "prepared_climb_tree.hpp"
 #include "reached_rows.hpp"
 

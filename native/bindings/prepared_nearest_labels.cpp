@@ -1,5 +1,5 @@
 #include "arrays.hpp"
-#include "prepared/near/nearest_labels.hpp"
+#include "prepared/near/near.hpp"
 
 namespace kleene::bindings {
 namespace {

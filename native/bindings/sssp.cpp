@@ -1,12 +1,13 @@
+#include "sssp/sssp.hpp"
+
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <atomic>
 
 #include "arrays.hpp"
-#include "parallel/helper_team.hpp"
-#include "sssp/k_shortest_paths.hpp"
-#include "sssp/methods.hpp"
+#include "parallel/team.hpp"
+#include "sssp/near.hpp"
 
 namespace kleene::bindings {
 namespace {

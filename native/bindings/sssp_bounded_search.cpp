@@ -1,8 +1,7 @@
 // Answers of bounded searches, and of searches for the nearest facilities.
 #include "arrays.hpp"
 #include "reached_rows.hpp"
-#include "sssp/bounded_search.hpp"
-#include "sssp/k_nearest.hpp"
+#include "sssp/near.hpp"
 
 namespace kleene::bindings {
 namespace {

@@ -6,11 +6,11 @@
 #include <mutex>
 #include <numeric>
 #include <system_error>
+#include <thread>
 
 #include "block.hpp"
 #include "checker.hpp"
 #include "launch.hpp"
-#include "parallel/joining_thread.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::emulator {
@@ -75,6 +75,18 @@ void run_independent(const Launch& launch, Monitor& monitor) {
   });
 }
 
+// A thread that is joined when it goes out of scope: std::jthread, which libc++ has from version 20
+// on (Xcode 26), without its stop token.
+class JoiningThread : public std::thread {
+ public:
+  using std::thread::thread;
+  JoiningThread(JoiningThread&&) = default;
+  JoiningThread& operator=(JoiningThread&&) = delete;
+  ~JoiningThread() {
+    if (joinable()) join();
+  }
+};
+
 // One OS thread per block, since __shared__ variables are thread-local; one of them runs at a time.
 class Grid {
  public:
@@ -87,7 +99,7 @@ class Grid {
   }
 
   void run() {
-    std::vector<parallel::JoiningThread> threads;
+    std::vector<JoiningThread> threads;
     threads.reserve(blocks_.size());
     std::unique_lock lock(guard_);
     try {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 
+#include "graph/method.hpp"
 #include "graph/search.hpp"
 
 namespace kleene::bfs {
@@ -104,5 +106,22 @@ struct Eccentricity {
 
 template <class Id>
 Eccentricity eccentricity(const Arcs<Id>& arcs, Id source, Monitor& monitor);
+
+// ---- the table of the methods (methods.cpp) -----------------------------------------------------
+
+// Fills one row per source. Rows are filled with -1 where a vertex is not reached, or with
+// `no_path` by a method that searches from many sources at once.
+template <class Id>
+using SearchAll = void(const Problem<Id>& problem, const ResultRows<Id, Id>& rows, Id no_path,
+                       int threads, Monitor& monitor);
+
+template <class Id>
+struct Method {
+  MethodTraits traits;
+  SearchAll<Id>* search_all;
+};
+
+template <class Id>
+std::span<const Method<Id>> methods();
 
 }  // namespace kleene::bfs

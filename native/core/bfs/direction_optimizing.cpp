@@ -20,9 +20,9 @@
 #include "bfs/bfs.hpp"
 #include "bfs/tuning.hpp"
 #include "parallel/buffer.hpp"
-#include "parallel/helper_team.hpp"
 #include "parallel/relaxed.hpp"
 #include "parallel/stealable_range.hpp"
+#include "parallel/team.hpp"
 
 namespace kleene::bfs {
 namespace {

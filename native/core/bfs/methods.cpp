@@ -1,5 +1,4 @@
-#include "bfs/methods.hpp"
-
+#include "bfs/bfs.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::bfs {

@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <type_traits>
 
+#include "graph/method.hpp"
 #include "graph/no_path.hpp"
 #include "graph/semiring.hpp"
 #include "parallel/monitor.hpp"
@@ -241,5 +243,19 @@ template <class T>
 void reattach(const ResultTrees<T>& result, const bool* detached, Semiring semiring,
               const MatrixArcs<T>& outgoing, const MatrixArcs<T>& incoming, int threads,
               Monitor& monitor);
+
+// ---- the table of the methods (methods.cpp) -----------------------------------------------------
+
+template <class T>
+using Close = bool(const Matrix<T>& matrix, const Options& options, Monitor& monitor);
+
+template <class T>
+struct Method {
+  MethodTraits traits;
+  Close<T>* close;  // null where the method does not take this type
+};
+
+template <class T>
+std::span<const Method<T>> methods();
 
 }  // namespace kleene::closure

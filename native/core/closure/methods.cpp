@@ -1,4 +1,4 @@
-#include "closure/methods.hpp"
+#include "closure/closure.hpp"
 
 namespace kleene::closure {
 namespace {

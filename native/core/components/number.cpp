@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "components/components.hpp"
-#include "parallel/helper_team.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::components {

@@ -18,7 +18,6 @@
 
 #include "bfs/bfs.hpp"
 #include "components/components.hpp"
-#include "parallel/helper_team.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::components {

@@ -1,5 +1,3 @@
-#include "graph/csr_transforms.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>

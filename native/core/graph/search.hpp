@@ -8,7 +8,7 @@
 
 #include "graph/arcs.hpp"
 #include "graph/no_path.hpp"
-#include "parallel/helper_team.hpp"
+#include "parallel/team.hpp"
 
 namespace kleene::graph {
 

@@ -3,12 +3,11 @@
 // is zero; if one has no twin, its number stays, and the sum is zero by chance alone.
 //
 // A few arcs whose twins are looked for come first: in most directed graphs one is missing.
-#include "graph/symmetry.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
 
+#include "graph/csr.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::graph {

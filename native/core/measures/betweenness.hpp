@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "graph/arcs.hpp"
 
@@ -37,5 +38,18 @@ struct BetweennessSums {
 // 64, and 0 chooses.
 void betweenness_by_lanes(const BetweennessProblem& problem, const BetweennessSums& sums, int lanes,
                           int threads, int level, Monitor& monitor);
+
+// ---- trees, folded (fold_trees.cpp) -------------------------------------------------------------
+
+struct Core {
+  std::vector<std::int32_t> vertices;  // of the graph, those that are left and have neighbours
+  std::vector<double> weights;         // how many each stands for
+  std::vector<std::int64_t> offsets;   // arcs between them
+  std::vector<std::int32_t> neighbors;
+  std::vector<std::int64_t> arcs;  // their positions in the graph
+};
+
+// Adds the sums of all pairs that leave, enter or stay in a tree; the arcs lead both ways.
+Core fold_trees(const Arcs<std::int32_t>& arcs, bool endpoints, const BetweennessSums& sums);
 
 }  // namespace kleene::measures

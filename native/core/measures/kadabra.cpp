@@ -7,7 +7,6 @@
 
 #include "measures/hop_path_sampler.hpp"
 #include "measures/weighted_path_sampler.hpp"
-#include "parallel/helper_team.hpp"
 #include "parallel/team.hpp"
 
 namespace kleene::measures {

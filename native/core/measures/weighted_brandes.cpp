@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "parallel/team.hpp"
-#include "sssp/delta_stepping_driver.hpp"
+#include "sssp/delta_stepping.hpp"
 #include "sssp/heap.hpp"
-#include "sssp/lane_batches.hpp"
+#include "sssp/lane_search.hpp"
 
 namespace kleene::measures {
 namespace {

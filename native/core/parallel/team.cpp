@@ -2,10 +2,23 @@
 
 #include <thread>
 
-#include "parallel/leased_threads.hpp"
-#include "parallel/team_error.hpp"
-
 namespace kleene::parallel {
+
+void TeamError::run(FunctionRef<void()> work) {
+  try {
+    work();
+  } catch (const Cancelled&) {
+  } catch (...) {
+    monitor_.cancel();
+    const std::lock_guard lock(guard_);
+    if (!error_) error_ = std::current_exception();
+  }
+}
+
+void TeamError::rethrow() const {
+  if (error_) std::rethrow_exception(error_);
+}
+
 namespace {
 
 // The monitor of a worker other than the one that entered the core, for work that polls. Its poll
@@ -81,5 +94,19 @@ void parallel_each(std::int64_t count, int threads, Monitor& monitor,
 }
 
 void yield_core() { std::this_thread::yield(); }
+
+void HelperTeam::share(int wanted, Task task) {
+  wanted = std::min(wanted, threads_);
+  if (wanted <= 1) return task(0);
+  TeamError error(monitor_);
+  helpers_.grow(wanted - 1);
+  const auto help = [&](int index) { error.run([&] { task(index + 1); }); };
+  const LeasedThreads::Task called(help);
+  helpers_.call(wanted - 1, called);
+  error.run([&] { task(0); });
+  helpers_.withdraw();
+  error.rethrow();
+  if (monitor_.cancelled()) throw Cancelled{};  // by a thread of an outer team
+}
 
 }  // namespace kleene::parallel

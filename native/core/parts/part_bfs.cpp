@@ -1,4 +1,4 @@
-#include "parts/part_bfs.hpp"
+#include "parts/parts.hpp"
 
 namespace kleene::parts {
 

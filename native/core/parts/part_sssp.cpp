@@ -1,8 +1,7 @@
-#include "parts/part_sssp.hpp"
-
 #include <type_traits>
 #include <utility>
 
+#include "parts/parts.hpp"
 #include "sssp/heap.hpp"
 
 namespace kleene::parts {

@@ -22,7 +22,7 @@
 #include <cmath>
 
 #include "parallel/buffer.hpp"
-#include "parallel/helper_team.hpp"
+#include "parallel/team.hpp"
 #include "sssp/sources.hpp"
 #include "sssp/tentative_distances.hpp"
 

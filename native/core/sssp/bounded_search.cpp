@@ -1,5 +1,14 @@
-#include "sssp/bounded_search.hpp"
-
+// Searches that stop at a limit, or after so many vertices, with answers no larger than what they
+// reach: compressed rows of vertices, distances and predecessors, one row per source.
+//
+// A search uses one core; several run side by side. Each thread has one entry per vertex to work
+// in, allocated once, and after a search resets only what the search touched. So a search costs
+// what it reaches, whatever the size of the graph.
+//
+// Vertices are settled by distance and, among those found at the same distance, by position. This
+// is the order in which `count` cuts off, and the predecessor of a vertex is the first settled
+// vertex that gives it its distance: answers depend on nothing but the graph. Without lengths every
+// arc counts one, and levels take the place of a heap.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -7,6 +16,7 @@
 
 #include "parallel/team.hpp"
 #include "sssp/heap.hpp"
+#include "sssp/near.hpp"
 
 namespace kleene::sssp {
 namespace {

@@ -1,5 +1,5 @@
 // With 32-bit ids; delta_stepping_int64.cpp has the others, so that two cores compile them at once.
-#include "sssp/delta_stepping_driver.hpp"
+#include "sssp/delta_stepping.hpp"
 
 namespace kleene::sssp {
 

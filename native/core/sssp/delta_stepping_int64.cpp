@@ -1,4 +1,4 @@
-#include "sssp/delta_stepping_driver.hpp"
+#include "sssp/delta_stepping.hpp"
 
 namespace kleene::sssp {
 

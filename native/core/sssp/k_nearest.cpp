@@ -1,5 +1,19 @@
-#include "sssp/k_nearest.hpp"
-
+// The k nearest of some facilities for every vertex, and how far they are.
+//
+// Every vertex keeps up to k labels (distance, facility), no two of the same facility, ordered by
+// distance and then by the order of the facilities. A label that enters a vertex is passed on along
+// the vertex's arcs; one that is pushed out need not be, since the k before it stay before it. So
+// the work is that of k searches, however many facilities there are.
+//
+// Labels wait in buckets of distances, as in delta-stepping (Meyer and Sanders 2003). A round has
+// two steps on all cores: drop the labels of the bucket that were pushed out in the meantime; pass
+// on the others. What enters during a round is passed on in a later one, and to keep the first k of
+// a set does not depend on the order in which they come: so neither does the answer, not even where
+// rounding makes two distances equal.
+//
+// The nearest facility alone follows from the distances to it, by any search: `nearest_owners`.
+//
+// U. Meyer and P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -7,7 +21,8 @@
 
 #include "parallel/team.hpp"
 #include "sssp/buckets.hpp"
-#include "sssp/delta_stepping_driver.hpp"
+#include "sssp/delta_stepping.hpp"
+#include "sssp/near.hpp"
 
 namespace kleene::sssp {
 namespace {

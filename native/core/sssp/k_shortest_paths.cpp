@@ -1,5 +1,17 @@
-#include "sssp/k_shortest_paths.hpp"
-
+// The k shortest paths without repeated vertices from one vertex to another.
+//
+// Yen's algorithm (1971): every path but the first leaves an earlier one at some vertex, the spur.
+// From there it follows a shortest path that avoids the vertices before the spur and the arcs by
+// which earlier paths with the same prefix continue. Lawler (1972): of a new path, only the spurs
+// from where it left its parent path need a search, which also makes every candidate distinct.
+//
+// The distance of every vertex to the sink in the whole graph is a potential (A*; Hart, Nilsson and
+// Raphael 1968): with it an arc costs its detour, which is never negative, even where lengths are.
+// A search runs straight to the sink, and stops when its detour exceeds that of the worst candidate
+// that is still needed.
+//
+// J. Y. Yen, "Finding the K shortest loopless paths in a network", 1971.
+// E. L. Lawler, "A procedure for computing the K best solutions ...", 1972.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +20,7 @@
 
 #include "parallel/team.hpp"
 #include "sssp/heap.hpp"
+#include "sssp/near.hpp"
 
 namespace kleene::sssp {
 namespace {

@@ -20,7 +20,7 @@
 #include <atomic>
 
 #include "parallel/buffer.hpp"
-#include "parallel/helper_team.hpp"
+#include "parallel/team.hpp"
 #include "sssp/sources.hpp"
 #include "sssp/tentative_distances.hpp"
 

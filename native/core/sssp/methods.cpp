@@ -1,4 +1,4 @@
-#include "sssp/methods.hpp"
+#include "sssp/sssp.hpp"
 
 namespace kleene::sssp {
 namespace {

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
+#include "graph/method.hpp"
 #include "graph/search.hpp"
 
 namespace kleene::sssp {
@@ -74,5 +76,17 @@ void potentials(const Problem<Id, Value>& problem, const ResultRows<Id, Value>& 
 template <class Id, class Value>
 void llp(const Problem<Id, Value>& problem, const ResultRows<Id, Value>& rows, int threads,
          Monitor& monitor);
+
+// ---- the table of the methods (methods.cpp) -----------------------------------------------------
+
+template <class Id, class Value>
+struct Method {
+  MethodTraits traits;
+  void (*search_all)(const Problem<Id, Value>& problem, const ResultRows<Id, Value>& rows,
+                     int threads, Monitor& monitor);
+};
+
+template <class Id, class Value>
+std::span<const Method<Id, Value>> methods();
 
 }  // namespace kleene::sssp

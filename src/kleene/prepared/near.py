@@ -1,4 +1,4 @@
-"""The nearest facilities of some sources: ``native/core/prepared/near/nearest.hpp``."""
+"""The nearest facilities of some sources: ``native/core/prepared/near/nearest.cpp``."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def nearest_labels(
     return values, which
 
 
-# ---- What lies within a limit of some sources: ``native/core/prepared/near/within.hpp`` ---------
+# ---- What lies within a limit of some sources: ``native/core/prepared/near/within.cpp`` ---------
 # The answers are those of ``kleene.within``, entry by entry, whether sweeps find them or searches.
 # Searches answer where a source reaches little, which they are faster at; for floats, which they
 # add up in the order of the path; and where arcs have length zero, and predecessors depend on the

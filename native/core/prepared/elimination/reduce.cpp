@@ -9,12 +9,12 @@
 // may be stale. So a hub is not searched for every leaf that it loses, and all together takes time
 // linear in the arcs. A vertex of degree at most 2 is noticed at once: of a longer list, a third
 // would be stale.
-#include "prepared/elimination/reduce.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 #include <vector>
+
+#include "prepared/elimination/eliminate.hpp"
 
 namespace kleene::prepared {
 namespace {

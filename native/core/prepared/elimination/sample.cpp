@@ -1,7 +1,7 @@
-#include "prepared/elimination/sample.hpp"
-
 #include <algorithm>
 #include <vector>
+
+#include "prepared/elimination/eliminate.hpp"
 
 namespace kleene::prepared {
 namespace {

@@ -12,9 +12,9 @@
 // J. W. H. Liu, "A compact row storage scheme for Cholesky factors using elimination trees", 1986.
 // J. R. Gilbert, E. G. Ng, B. W. Peyton, "An efficient algorithm to compute row and column counts
 // for sparse Cholesky factorization", 1994.
-#include "prepared/elimination/symbolic.hpp"
-
 #include <algorithm>
+
+#include "prepared/elimination/eliminate.hpp"
 
 namespace kleene::prepared {
 namespace {

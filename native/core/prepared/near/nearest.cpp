@@ -1,5 +1,13 @@
-#include "prepared/near/nearest.hpp"
-
+// The k nearest of some facilities for some sources, in an eliminated graph.
+//
+// A best path climbs from the source to one of its ancestors, and descends from there. So every
+// ancestor of a facility keeps the first k labels (distance, facility) of what it descends to, in
+// the order of distance and then of the list; labels climb from the lowest rank on. A source climbs
+// and takes the labels of its ancestors. A label that k others keep out of an ancestor is kept out
+// of the source by the same ones.
+//
+// An ancestor has no more labels than there are facilities below it, so all of them together take
+// no more memory than the facilities have ancestors.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -8,6 +16,7 @@
 #include <vector>
 
 #include "parallel/team.hpp"
+#include "prepared/near/near.hpp"
 
 namespace kleene::prepared {
 namespace {

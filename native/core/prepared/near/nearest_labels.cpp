@@ -1,10 +1,20 @@
-#include "prepared/near/nearest_labels.hpp"
-
+// The k nearest of some facilities for every vertex of an eliminated graph.
+//
+// As in sssp/k_nearest.cpp, a vertex keeps its first k labels (distance, facility), in the order of
+// distance and then of the list. Labels climb: each vertex, from the lowest rank on, takes those of
+// its lower neighbors. Then they sweep down: each vertex, from the highest rank on, takes those of
+// its upward neighbors, which are final. A best path climbs to one vertex and descends from there;
+// a label that k others keep out of that vertex is kept out by the same ones further down. So every
+// pair is passed twice, however many facilities there are.
+//
+// Subtrees do not depend on each other, except on the vertices above them: threads share subtrees,
+// and one of them does what lies above.
 #include <algorithm>
 #include <vector>
 
 #include "graph/no_path.hpp"
 #include "parallel/team.hpp"
+#include "prepared/near/near.hpp"
 
 namespace kleene::prepared {
 namespace {

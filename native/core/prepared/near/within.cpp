@@ -1,10 +1,21 @@
-#include "prepared/near/within.hpp"
-
+// What lies within a limit of some sources, in an eliminated graph: the same rows as those of
+// sssp/bounded_search.cpp.
+//
+// A source climbs. Then its component is swept from the root down: a vertex takes the best of its
+// upward neighbors, which are its ancestors, so that values are kept by place, as in a climb. All
+// paths into a subtree lead over the upward neighbors of its root: where all of them are beyond the
+// limit, and the source is not inside, the whole subtree is skipped.
+//
+// The predecessor of a vertex is, of those that give it its distance, the nearest to the source,
+// and of several the first: that is the one that a search settles first, where no arc has length
+// zero.
 #include <algorithm>
 #include <bit>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "prepared/near/near.hpp"
 
 namespace kleene::prepared {
 namespace {

@@ -1,6 +1,6 @@
 // Trips on the best paths of an eliminated graph: how much goes along each arc.
 //
-// Both ends of a trip climb, as in block_search.hpp, and its volume goes to the pairs that the
+// Both ends of a trip climb, as in pair_search.hpp, and its volume goes to the pairs that the
 // best path consists of. Where ends have several trips, every end climbs once: volumes gather at
 // the places where climbs meet, and go down to the end of the climb together. At last one pass over
 // all pairs, from the highest rank down, moves the flow of a pair to the two pairs of the vertex in
