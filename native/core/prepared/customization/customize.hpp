@@ -77,7 +77,7 @@ void customize(const Elimination& elimination, const Supernodes& supernodes,
                const StartValues<typename Algebra::Value>& start, typename Algebra::Value* up,
                typename Algebra::Value* down, const Options& options, Monitor& monitor);
 
-// ---- how the values came about (customize.cpp) --------------------------------------------------
+// ---- how the values came about (middles.cpp) ----------------------------------------------------
 
 // Fills in, for both directions of every pair, the rank of the vertex below that the best path goes
 // through; -1 where an arc of the graph is as good, or where there is no path. Of several vertices
