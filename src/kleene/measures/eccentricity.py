@@ -22,7 +22,6 @@ from kleene.proofs.rows import ProvedRow, verify_rows
 
 __all__ = ["Eccentricity", "Farthest", "Goal", "Known", "bound_dtype", "by_bounds", "by_searches"]
 
-
 Array = NDArray[Any]
 
 

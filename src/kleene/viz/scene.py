@@ -18,7 +18,6 @@ from kleene.viz.subject import Subject
 
 __all__ = ["Name", "Scene", "Strokes", "arrowhead", "place_names"]
 
-
 Array = NDArray[Any]
 
 _WIDTH, _NARROW = 960, 640  # pixels; small graphs need less
