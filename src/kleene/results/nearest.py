@@ -31,7 +31,6 @@ from kleene.system.formatting import counted
 
 __all__ = ["Nearest", "NearestRows"]
 
-
 Array = NDArray[Any]
 
 

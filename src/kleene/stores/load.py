@@ -30,7 +30,6 @@ __all__ = [
     "stored_answer",
 ]
 
-
 Array = NDArray[Any]
 
 

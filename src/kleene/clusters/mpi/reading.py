@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from kleene.clusters.mpi.agreement import agreed, guarded
 from kleene.clusters.mpi.arc_sums import reversed_sums_differ
-from kleene.clusters.mpi.arcs import OwnArcs
+from kleene.clusters.mpi.arcs import OwnArcs, PartArcs, check_offsets, tails_of_rows
 from kleene.clusters.mpi.collective import require_part_memory
 from kleene.clusters.mpi.communicator import Communicator, MpiCommunicator
 from kleene.clusters.mpi.graph import DistributedGraph
-from kleene.clusters.mpi.part_arcs import PartArcs, check_offsets, tails_of_rows
 from kleene.clusters.mpi.partition import Partition
 from kleene.clusters.mpi.reading_npz import read_npz
 from kleene.clusters.mpi.reading_text import read_edge_list
@@ -37,7 +36,6 @@ __all__ = [
     "read",
     "read_gap",
 ]
-
 
 # ---- GAP binary in parts: each rank reads the rows of its vertices, by their offsets ------------
 

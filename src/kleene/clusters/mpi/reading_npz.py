@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.clusters.mpi.agreement import agreed
+from kleene.clusters.mpi.arcs import PartArcs, check_offsets, tails_of_rows
 from kleene.clusters.mpi.collective import require_part_memory
 from kleene.clusters.mpi.communicator import Communicator
-from kleene.clusters.mpi.part_arcs import PartArcs, check_offsets, tails_of_rows
 from kleene.clusters.mpi.partition import Partition
 from kleene.errors import KleeneError
 from kleene.graph.checks import as_ids, as_weights

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.clusters.mpi.agreement import agreed
+from kleene.clusters.mpi.arcs import PartArcs
 from kleene.clusters.mpi.collective import redistribute, require_part_memory
 from kleene.clusters.mpi.communicator import Communicator
-from kleene.clusters.mpi.part_arcs import PartArcs
 from kleene.clusters.mpi.partition import Partition
 from kleene.errors import FormatError
 from kleene.graph.checks import id_dtype

@@ -18,14 +18,6 @@ from kleene.interop.csgraph.traversal import (
 from kleene.interop.csgraph.yen import yen
 
 __all__ = [
-    "NegativeCycleError",
-    "bellman_ford",
-    "breadth_first_order",
-    "breadth_first_tree",
-    "connected_components",
-    "dijkstra",
-    "floyd_warshall",
-    "johnson",
-    "shortest_path",
-    "yen",
-]
+    "NegativeCycleError", "bellman_ford", "breadth_first_order", "breadth_first_tree",
+    "connected_components", "dijkstra", "floyd_warshall", "johnson", "shortest_path", "yen",
+]  # fmt: skip

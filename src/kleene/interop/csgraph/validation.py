@@ -24,19 +24,9 @@ from kleene.graph.forms import CSR, adopt
 from kleene.system.machine import as_threads, threads_for
 
 __all__ = [
-    "CSR_TYPES",
-    "NEAR_ZERO",
-    "as_csr",
-    "as_graph",
-    "as_indices",
-    "as_matrix_graph",
-    "bad_rows",
-    "checked_rows",
-    "count_arcs",
-    "from_pydata",
-    "require_square",
-    "stored_rows",
-]
+    "CSR_TYPES", "NEAR_ZERO", "as_csr", "as_graph", "as_indices", "as_matrix_graph", "bad_rows",
+    "checked_rows", "count_arcs", "from_pydata", "require_square", "stored_rows",
+]  # fmt: skip
 
 # ---- rows: as they are stored, or as checked copies ----------------------------------------------
 
