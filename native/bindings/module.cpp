@@ -96,26 +96,16 @@ NB_MODULE(_native, m) {
   bind_graph(m);
   bind_measures_betweenness(m);
   bind_measures_distances(m);
-  bind_measures_eccentricity(m);
-  bind_measures_divided_flow(m);
-  bind_measures_loads(m);
-  bind_measures_path_counts(m);
-  bind_measures_sampling(m);
-  bind_measures_weighted_brandes(m);
+  bind_measures_paths(m);
   bind_methods(m);
   bind_parts(m);
   bind_prepared_customization(m);
   bind_prepared_elimination(m);
-  bind_prepared_files(m);
-  bind_prepared_flows(m);
-  bind_prepared_near(m);
   bind_prepared_pairs(m);
   bind_prepared_sweeps(m);
-  bind_prepared_nearest_labels(m);
   bind_spmv(m);
   bind_sssp(m);
-  bind_sssp_bounded_search(m);
-  bind_sssp_settle_order(m);
+  bind_near(m);
   bind_stored_rows(m);
   bind_text(m);
 }

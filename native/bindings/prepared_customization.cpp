@@ -1,6 +1,6 @@
 #include "parallel/buffer.hpp"
+#include "prepared.hpp"
 #include "prepared/customization/customize.hpp"
-#include "prepared_algebras.hpp"
 
 namespace kleene::bindings {
 namespace {
