@@ -1,5 +1,5 @@
 // The arithmetic of the tile kernel: vectors of the level's width, and the semirings on them.
-// Included by tile_kernel.inl, by the same rule.
+// Included by kernels, by the same rule.
 #include "closure/tile_kernel.hpp"
 
 namespace kleene::closure::KLEENE_LEVEL {

@@ -1,13 +1,13 @@
 // The vector instruction sets of this machine.
 //
-// Vector kernels (closure/tile_kernel.inl, sssp/lane_kernel.inl) are written once with the
-// compiler's vector types, compiled once per instruction set by a file of a few lines, and chosen
-// at run time by level.
+// Vector kernels (files *.each_level.cpp) are written once with the compiler's vector types,
+// compiled once for each instruction set, and chosen at run time by level. CMake defines
+// KLEENE_LEVEL, a namespace, and KLEENE_BYTES, the size of a vector.
 //
 // Rule for such files: they may contain templates in anonymous namespaces, and nothing that other
 // files could share. The linker keeps one copy of an inline function or template with external
-// linkage, and that copy may use instructions that the machine lacks. So they include their own
-// .inl, its kernel header and <cstdint>/<type_traits>/<immintrin.h>, and no other header.
+// linkage, and that copy may use instructions that the machine lacks. So they include their kernel
+// header, tile_arithmetic.inl and <cstdint>/<type_traits>/<immintrin.h>, and no other header.
 #pragma once
 
 #include <string>

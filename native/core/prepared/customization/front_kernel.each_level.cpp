@@ -1,12 +1,12 @@
-// The kernels of front_kernel.hpp, written with the compiler's vector types. A file that includes
-// this one defines KLEENE_LEVEL (a namespace) and KLEENE_BYTES (of a vector), and is compiled for
-// one instruction set: see the rule in simd/levels.hpp.
+// The kernels of front_kernel.hpp, written once with the compiler's vector types and compiled for
+// each instruction set: see the rule in simd/levels.hpp.
 //
 // A tile of c stays in registers while all rows of the panels pass. Where columns are left that do
 // not fill a vector, the last vector begins earlier: to relax an entry twice does no harm. Fewer
 // columns than a vector has are done by vectors of 16 bytes, and fewer than those one by one.
-#include "closure/tile_arithmetic.inl"
 #include "prepared/customization/front_kernel.hpp"
+
+#include "closure/tile_arithmetic.inl"
 
 namespace kleene::prepared::KLEENE_LEVEL {
 namespace {

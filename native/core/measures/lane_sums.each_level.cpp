@@ -1,6 +1,5 @@
-// Sums over arcs for a vector of sources, written once with the compiler's vector types. A file
-// that includes this one defines KLEENE_LEVEL (a namespace) and is compiled for one instruction
-// set: see the rule in simd/levels.hpp.
+// Sums over arcs for a vector of sources, written once with the compiler's vector types and
+// compiled for each instruction set: see the rule in simd/levels.hpp.
 //
 // Arcs are looked at in two passes over a short piece: the first keeps those whose sets of lanes
 // have something in common, without a branch, and asks for the rows; the second adds the rows. So

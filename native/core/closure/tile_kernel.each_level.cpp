@@ -1,16 +1,21 @@
-// The tile kernel, written once with the compiler's vector types. A file that includes this one
-// defines KLEENE_LEVEL (a namespace), KLEENE_BYTES (of a vector) and the tile shapes, and is
-// compiled for one instruction set: see the rule in simd/levels.hpp.
+// The tile kernel, written once with the compiler's vector types and compiled for each instruction
+// set: see the rule in simd/levels.hpp.
 //
 // Shapes: a tile of R rows by V vectors takes R V registers for c, V for b and two for a and the
 // candidate; with paths (V = 1) predecessors and comparison take R + 2 more. Of the shapes that
 // fit, those here were the fastest on a Zen 4 core (AVX2 and AVX-512). Floats have 12 rows at every
 // level: a tile's height decides the order of additions, so the levels agree bit for bit.
-#include "closure/tile_arithmetic.inl"
 #include "closure/tile_kernel.hpp"
+
+#include "closure/tile_arithmetic.inl"
 
 namespace kleene::closure::KLEENE_LEVEL {
 namespace {
+
+constexpr bool kWide = KLEENE_BYTES == 64;  // AVX-512: twice as many registers
+constexpr int kFloatRows = 12, kFloatVectors = kWide ? 2 : 1;
+constexpr int kIntegerRows = kWide ? 12 : 6, kIntegerVectors = 2;
+constexpr int kPathRows = kWide ? 8 : 6;
 
 template <class T, int R, int V>
 struct Tile {
@@ -169,9 +174,9 @@ void close_paths(std::int64_t depth, const T* a, T* c, std::int32_t* predecessor
 template <class T, class Op, class PathOp = Op>
 TileKernel<T> make() {
   constexpr bool kFloats = std::is_floating_point_v<T>;
-  constexpr int R = kFloats ? KLEENE_FLOAT_ROWS : KLEENE_INTEGER_ROWS;
-  constexpr int V = kFloats ? KLEENE_FLOAT_VECTORS : KLEENE_INTEGER_VECTORS;
-  constexpr int PR = KLEENE_PATH_ROWS;
+  constexpr int R = kFloats ? kFloatRows : kIntegerRows;
+  constexpr int V = kFloats ? kFloatVectors : kIntegerVectors;
+  constexpr int PR = kPathRows;
   constexpr int kLanes = Lanes<T>::kCount;
   TileKernel<T> kernel{R, V * kLanes, &multiply<T, Op, R, V>, &close<T, Op, R, V>};
   if constexpr (sizeof(T) >= 4 && !std::is_same_v<Op, OrAnd>) {

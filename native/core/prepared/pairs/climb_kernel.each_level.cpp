@@ -1,6 +1,5 @@
-// Climbs, written once with the compiler's vector types. A file that includes this one defines
-// KLEENE_LEVEL (a namespace) and is compiled for one instruction set: see the rule in
-// simd/levels.hpp.
+// Climbs, written once with the compiler's vector types and compiled for each instruction set: see
+// the rule in simd/levels.hpp.
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif

@@ -1,5 +1,0 @@
-// Compiled for AVX-512 (F, BW, DQ, VL) on x86-64, and empty elsewhere.
-#ifdef __AVX512BW__
-#define KLEENE_LEVEL avx512
-#include "sssp/lane_kernel.inl"
-#endif
