@@ -5,9 +5,7 @@
 
 #include "arrays.hpp"
 #include "measures/betweenness.hpp"
-#include "measures/kadabra.hpp"
 #include "measures/shortest_path_arcs.hpp"
-#include "measures/weighted_brandes.hpp"
 
 namespace kleene::bindings {
 namespace {

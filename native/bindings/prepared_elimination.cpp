@@ -1,6 +1,5 @@
 // From a graph to its elimination, and whether arrays of a file are one.
 #include "arrays.hpp"
-#include "prepared/elimination/check.hpp"
 #include "prepared/elimination/eliminate.hpp"
 
 namespace kleene::bindings {

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "prepared.hpp"
-#include "prepared/pairs/flows.hpp"
 #include "prepared/pairs/pairs.hpp"
 
 namespace kleene::bindings {

@@ -1,6 +1,5 @@
 #include "arrays.hpp"
 #include "prepared/sweeps/sweep.hpp"
-#include "prepared/sweeps/sweep_products.hpp"
 
 namespace kleene::bindings {
 namespace {

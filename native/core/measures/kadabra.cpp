@@ -1,10 +1,24 @@
-#include "measures/kadabra.hpp"
-
+// How often random shortest paths pass each vertex and each arc (Riondato and Kornaropoulos 2016,
+// "Fast approximation of betweenness centrality through sampling"; Borassi and Natale 2016,
+// "KADABRA is an ADaptive Algorithm for Betweenness via Random Approximation").
+//
+// A sample is a uniform ordered pair of different vertices and a uniform shortest path between
+// them, if there is one. A vertex is inside the path with the probability
+//
+//   sum over s != v != t of (paths from s to t through v) / (paths from s to t) / (n (n - 1)),
+//
+// which is its betweenness over ordered pairs. Sampling goes on until the counts are below limits
+// that the caller has computed for the number of samples (backends/common/sample_limits.py says
+// how, and what follows from it).
+//
+// Sample i has random numbers of its own, and counts are integers: they depend on the seed and on
+// the number of samples, not on threads.
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
 
+#include "measures/betweenness.hpp"
 #include "measures/hop_path_sampler.hpp"
 #include "measures/weighted_path_sampler.hpp"
 #include "parallel/team.hpp"

@@ -1,10 +1,18 @@
-#include "measures/weighted_brandes.hpp"
-
+// Betweenness with arc lengths: a search from each source, then a pass back over its shortest
+// paths.
+//
+// Distances come from searches of near sources at once, a vector lane each (sssp/lane_search.hpp);
+// so does the list of the arcs on shortest paths, which a vector comparison finds for all of them.
+// Counting and adding up are done source by source (shortest_path_arcs.hpp). Where sources share
+// little work, and for 64-bit ids, each has its own search by Dijkstra's algorithm.
+//
+// Threads take sources, and have sums of their own, which are added in the end.
 #include <atomic>
 #include <bit>
 #include <memory>
 #include <type_traits>
 
+#include "measures/betweenness.hpp"
 #include "parallel/team.hpp"
 #include "sssp/delta_stepping.hpp"
 #include "sssp/heap.hpp"

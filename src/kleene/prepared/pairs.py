@@ -123,7 +123,7 @@ def _bytes_of_bools(answers: Array) -> Array:
     return answers.view(np.uint8) if answers.dtype.kind == "b" else answers
 
 
-# ---- Trips on the best paths of an eliminated graph: ``native/core/prepared/pairs/flows.hpp`` ---
+# ---- Trips on the best paths of an eliminated graph: ``native/core/prepared/pairs/flows.cpp`` ---
 # Volumes go to the pairs that paths consist of, and one pass over all pairs moves them to the arcs.
 # That leaves detours of length zero in paths, so where a cycle may have the length zero every path
 # is unpacked by itself, without its detours. Arguments are checked by the caller.

@@ -3,7 +3,7 @@
 A tree is a climb from its source and a sweep over all vertices, from the roots down; a batch of
 sources shares both, a vector lane each (``native/core/prepared/sweeps/sweep.hpp``). A matrix is one
 of two things, whichever is less work: sweeps over the ancestors of its targets, or, where there are
-many sources and targets, products of climbs from both (``sweep_products.hpp``).
+many sources and targets, products of climbs from both (``sweep_products.cpp``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
-#include "prepared/elimination/check.hpp"
-
+// Whether arrays are an elimination of a graph: those of a file are, before anything else reads
+// them (src/kleene/prepared/files.py).
+//
+// Every pass relies on what the passes before it found right: offsets lead into the heads, then
+// heads are ranks, then the parents form a tree.
 #include <algorithm>
 
 #include "parallel/first_fault.hpp"
 #include "parallel/team.hpp"
+#include "prepared/elimination/eliminate.hpp"
 
 namespace kleene::prepared {
 namespace {

@@ -1,9 +1,13 @@
 // From a graph to its elimination, in steps: vertices of low degree go first, a sample says whether
 // the rest is worth it, and for an order of all vertices the symbolic step says which pairs are
-// joined.
+// joined. Last, whether arrays of a file are an elimination.
 #pragma once
 
+#include <cstdint>
+
 #include "graph/arcs.hpp"
+#include "parallel/monitor.hpp"
+#include "prepared/elimination/elimination.hpp"
 
 namespace kleene::prepared {
 
@@ -67,5 +71,31 @@ Buffer<std::int32_t> depths(std::int64_t n, const std::int32_t* parents);
 
 // The number of vertices in the subtree of each rank, itself included.
 Buffer<std::int32_t> subtree_sizes(std::int64_t n, const std::int32_t* parents);
+
+// ---- whether arrays are an elimination (check.cpp) ----------------------------------------------
+
+enum class Fault : int {
+  kNone,
+  kOrder,      // order is not a permutation, or ranks are not its inverse
+  kOffsets,    // offsets do not rise from 0 to the number of heads
+  kHeads,      // upward neighbors are not ascending ranks between their vertex and n
+  kParents,    // the parent is not the first upward neighbor
+  kFill,       // an upward neighbor is not the parent, and not an upward neighbor of it
+  kPostorder,  // a subtree is not a run of ranks
+  kArcs,       // an arc of the graph joins no pair
+};
+
+struct Finding {
+  Fault fault;
+  std::int64_t rank;  // the lowest with this fault; of kPostorder the highest
+};
+
+// Returns the first fault of arrays that have the right lengths, by pass and rank. With kNone, all
+// upward neighbors of a vertex are its ancestors, and every arc of the graph joins a vertex with an
+// upward neighbor of it. `heads` is the number of upward neighbors that there are.
+Finding check_elimination(const Elimination& elimination, const std::int32_t* order,
+                          const std::int32_t* ranks, std::int64_t heads,
+                          const graph::Arcs<std::int32_t>& graph, int threads,
+                          parallel::Monitor& monitor);
 
 }  // namespace kleene::prepared

@@ -1,5 +1,13 @@
-#include "prepared/pairs/flows.hpp"
-
+// Trips on the best paths of an eliminated graph: how much goes along each arc.
+//
+// Both ends of a trip climb, as in pair_search.hpp, and its volume goes to the pairs that the best
+// path consists of. Where ends have several trips, every end climbs once: volumes gather at
+// the places where climbs meet, and go down to the end of the climb together. At last one pass over
+// all pairs, from the highest rank down, moves the flow of a pair to the two pairs of the vertex in
+// its middle, which is lower, until all flow is on arcs. So no path is unpacked by itself.
+//
+// A path may make a detour of length zero, which is not cut out: callers whose graphs have cycles
+// of length zero unpack paths (pairs.hpp).
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -8,6 +16,7 @@
 
 #include "parallel/team.hpp"
 #include "prepared/pairs/pair_search.hpp"
+#include "prepared/pairs/pairs.hpp"
 
 namespace kleene::prepared {
 namespace {

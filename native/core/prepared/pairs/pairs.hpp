@@ -1,4 +1,4 @@
-// Distances and paths of pairs of vertices in an eliminated graph.
+// Distances and paths of pairs of vertices in an eliminated graph, and trips on them.
 #pragma once
 
 #include <cstdint>
@@ -53,5 +53,31 @@ std::unique_ptr<PairQueries> pair_queries(const Elimination& elimination, const 
                                           const Numbering& numbering,
                                           const PairValues<typename Algebra::Value>& values,
                                           bool negative, int level);
+
+// ---- trips on the best paths (flows.cpp) --------------------------------------------------------
+
+// Flow along each pair of an elimination, from its lower end up and down to it.
+struct PairFlows {
+  double* up;
+  double* down;
+};
+
+// Adds the volumes of trips to `flows`, which are then flows of pairs; `assigned` says which trips
+// have a path. Algebras are those of lengths.
+template <class Algebra>
+void pair_flows(const Elimination& elimination, const ClimbTree& tree, const std::int32_t* ranks,
+                const PairValues<typename Algebra::Value>& values, bool negative,
+                const PairList& trips, const double* volumes, const PairFlows& flows,
+                std::uint8_t* assigned, int threads, int level, Monitor& monitor);
+
+// Rows of the arcs of a graph, heads ascending.
+struct GraphRows {
+  const std::int64_t* offsets;
+  const std::int32_t* heads;
+};
+
+// Moves the flow of all pairs to the arcs of the graph; leaves zeros.
+void move_to_arcs(const Elimination& elimination, const Middles& middles, const std::int32_t* order,
+                  const PairFlows& flows, const GraphRows& graph, double* arcs, Monitor& monitor);
 
 }  // namespace kleene::prepared

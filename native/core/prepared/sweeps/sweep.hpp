@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "closure/closure.hpp"
@@ -65,5 +66,34 @@ std::int64_t sweep_bytes(std::int64_t n, bool paths);
 template <class T, class Out>
 void sweep(const SweepProblem<T>& problem, const std::int32_t* order, const SweepRows<Out>& rows,
            void* workspace, int threads, Monitor& monitor);
+
+// ---- matrices without sweeps (sweep_products.cpp) -----------------------------------------------
+
+// Fills rows of values; there are targets, no predecessors, and no negative integers.
+template <class T, class Out>
+void multiply_climbs(const SweepProblem<T>& problem, const SweepRows<Out>& rows, int threads,
+                     Monitor& monitor);
+
+// How many ancestors of both there are, a vertex being an ancestor of itself.
+inline std::int32_t count_common(const Elimination& elimination, const std::int32_t* depths,
+                                 std::int32_t u, std::int32_t v) {
+  if (u > v) std::swap(u, v);
+  while (u < v) {  // the first ancestor of u that is not below v
+    u = elimination.parents[u];
+    if (u < 0) return 0;
+  }
+  return depths[u] + 1;
+}
+
+// What matrices cost, in relaxations of one lane.
+struct MatrixWork {
+  std::int64_t source_arcs, target_arcs;  // of all ancestors of the sources, of the targets
+  double climb;                           // of one climb, as in a sample
+  double common;                          // of one pair in a product, as in a sample
+};
+
+MatrixWork matrix_work(const Elimination& elimination, const std::int32_t* depths,
+                       const std::int32_t* sources, std::int64_t source_count,
+                       const std::int32_t* targets, std::int64_t target_count);
 
 }  // namespace kleene::prepared

@@ -1,5 +1,12 @@
-#include "prepared/sweeps/sweep_products.hpp"
-
+// Matrices without sweeps: products of climbs.
+//
+// The best path from s to t has a highest vertex, which is an ancestor of both. So its value is the
+// best, over the common ancestors of s and t, of the climb from s times the climb to t (the query
+// by elimination tree of Dibbelt, Strasser and Wagner 2014, for all pairs at once). Common
+// ancestors are those of lowest depth, as many as the lowest common ancestor is deep. Sources and
+// targets are sorted by rank, so that groups of them share most ancestors; a group of sources and a
+// group of targets then have as many common ancestors for all pairs, as a rule, and the values of
+// the block are a product of two small matrices over the semiring: the tile kernel of closures.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -8,6 +15,7 @@
 #include "parallel/buffer.hpp"
 #include "parallel/team.hpp"
 #include "prepared/algebra.hpp"
+#include "prepared/sweeps/sweep.hpp"
 #include "prepared/sweeps/sweep_climb.hpp"
 #include "simd/levels.hpp"
 
