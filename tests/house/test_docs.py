@@ -192,6 +192,34 @@ def test_paths_on_a_page_lead_to_files(page: str) -> None:
     assert [path for path in paths if not is_named(path)] == []
 
 
+def native_files_named(text: str) -> list[str]:
+    """Return the C++ files that a text names, by their paths or the ends of these."""
+    return re.findall(r"(?<![\w./])[\w/]+(?:\.\w+)*\.(?:cpp|hpp|inl)\b", text)
+
+
+def test_native_files_that_sources_name_are_there() -> None:
+    """In comments and docstrings; a record in the docs may be older than the files."""
+    native = [path.relative_to(ROOT).parts for path in (ROOT / "native").rglob("*.*")]
+    there = {"/".join(parts[at:]) for parts in native for at in range(len(parts))}
+    folders = {"native": "*", "src": "*.py*", "docs": "*.md"}
+    suffixes = {".cpp", ".hpp", ".inl", ".cu", ".py", ".pyi", ".md"}
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for folder, pattern in folders.items()
+        for path in (ROOT / folder).rglob(pattern)
+        if path.suffix in suffixes and path.name != "trust.md"
+        for name in native_files_named(path.read_text())
+        if name.lstrip("/") not in there
+    ]
+    assert missing == []
+
+
+def test_native_files_are_read_from_a_text() -> None:
+    text = "see `native/core/bfs/bfs.hpp` (frontier.cpp), core/*/methods.cpp and *.each_level.cpp"
+    names = ["native/core/bfs/bfs.hpp", "frontier.cpp", "/methods.cpp"]
+    assert native_files_named(text) == names
+
+
 # ---- the chart and the citation -----------------------------------------------------------------
 
 
