@@ -1,5 +1,5 @@
-// Betweenness: for each vertex and each arc, the sum over pairs of a source and a target of the part
-// of the shortest paths that lead through it.
+// Betweenness: for each vertex and each arc, the sum over pairs of a source and a target of the
+// part of the shortest paths that lead through it.
 //
 // Brandes' algorithm: a search from each source counts the shortest paths to every vertex, and a
 // pass backward, from the farthest vertices on, sums up what paths go on from each.
