@@ -148,10 +148,13 @@ clean, clean.weights.tolist()
 # %%
 # 13. Components
 # --------------
+#
+# The whole town is one; without its bridges it falls apart.
 
 parts = kl.components(g, kind="strong")
-print(g.subgraph(parts.largest))
-kl.draw(parts)
+print(parts, g.subgraph(parts.largest))
+bridges = np.flatnonzero(streets["kind"] == "bridge").tolist()
+kl.draw(kl.components(g.update(rows=dict.fromkeys(bridges, np.inf)), kind="strong"))
 
 # %%
 # 14. From OSMnx

@@ -43,7 +43,7 @@ def band_colour(number: int, count: int) -> str:
     """Return the colour of one of some bands.
 
     >>> band_colour(0, 2), band_colour(1, 2)
-    ('#36618d', '#9bd93c')
+    ('#365c8c', '#9bd93c')
     """
     return shade(0.33 + 0.67 * number / max(1, count - 1))
 
