@@ -1,7 +1,7 @@
 """Searches from both ends of a path, with the ties and the sums of NetworkX.
 
-``native/core/sssp/two_sided_search.hpp`` does what NetworkX does. For that it needs the predecessors
-of each node in NetworkX's order, too.
+``native/core/sssp/two_sided_search.hpp`` does what NetworkX does. For that it needs the
+predecessors of each node in NetworkX's order, too.
 """
 
 from __future__ import annotations
