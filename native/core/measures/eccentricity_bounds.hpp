@@ -27,26 +27,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "graph/arcs.hpp"
+#include "measures/component_searches.hpp"
 
 namespace kleene::measures {
-
-using namespace parallel;
-using namespace graph;
-
-// A graph whose weak components are strongly connected. Hops are counted where lengths are null.
-template <class Id, class Value>
-struct Lengths {
-  Arcs<Id> outgoing;
-  const Value* lengths = nullptr;
-  Arcs<Id> incoming;  // the same as outgoing if every arc has its reverse arc
-  const Value* incoming_lengths = nullptr;
-  bool directed = false;
-  double longest = 1;             // the largest length of an arc
-  const Id* component = nullptr;  // of each vertex, the largest first; null if there is one only
-  const std::int64_t* sizes = nullptr;
-  std::int64_t components = 1;
-};
 
 enum class Goal { kDiameter, kRadius, kPeriphery, kCenter };
 

@@ -31,7 +31,6 @@
 
 #include <cstdint>
 
-#include "measures/component_searches.hpp"
 #include "measures/eccentricity_bounds.hpp"
 
 namespace kleene::measures {
