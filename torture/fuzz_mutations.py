@@ -31,6 +31,8 @@ _TOKENS = [
     b"<graph>", b"</graph>", b"<node id=", b"</data>", b"<data key=", b"<!DOCTYPE", b"&#0;",
     b"LINESTRING (", b"]]>", b"<!--", b"[", b"]", b"graph [", b"node [ id 1 ]", b"edge [", b"~",
     b"<FIRST THRU NODE> 2\n", b"&lt;", b"v",
+    b'{"type":"LineString","coordinates":[[0,0],[1,1]]}', b'"features":[', b'"geometry":',
+    b"GP\0\1",
 ]  # fmt: skip
 
 _VALUES: list[Any] = [None, True, False, [], {}, "", "bfs", "sssp", "apsp", "closure", "min_plus"]

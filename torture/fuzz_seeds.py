@@ -15,7 +15,7 @@ import kleene as kl
 from kleene.io import FORMATS
 from torture.fuzz_prepared import prepared_graphs
 from torture.fuzz_targets import result_graphs
-from torture.sample_files import GML, GRAPHML, POSITIONS, TNTP
+from torture.sample_files import GEOJSON, GEOPACKAGE, GML, GRAPHML, POSITIONS, TNTP
 
 STREETS = b"from,to,km,oneway\na,b,1,yes\nb,c,2,\nc,a,3,-1\n"
 CORPUS = Path(__file__).parent / "corpus"
@@ -56,6 +56,8 @@ def samples() -> list[tuple[str, bytes]]:
     made += [("graphml", text) for text in GRAPHML]
     made += [("gml", text) for text in GML]
     made += [("tntp", text) for text in TNTP]
+    made += [("geojson", text) for text in GEOJSON]
+    made += [("geopackage", contents) for contents in GEOPACKAGE]
     return made
 
 

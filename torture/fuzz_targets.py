@@ -50,6 +50,8 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "graphml": ({}, {"weight": "km", "labels": "name"}, {"directed": True, "weighted": False}),
     "gml": ({}, {"weight": "km", "labels": "id"}, {"directed": True, "weighted": False}),
     "tntp": ({}, {"through": False, "weight": "length"}, {"through": True, "weighted": False}),
+    "geojson": ({}, {"directed": "oneway", "weight": "km"}, {"weighted": False, "snap": 9}),
+    "geopackage": ({}, {"directed": "oneway", "weight": "km"}, {"layer": "streets", "snap": 9}),
     "matrix_market": ({}, {"directed": False, "weighted": False}),
     "npy": ({}, {"null_value": 0}),
 }

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["BAD_FILES", "GML", "GRAPHML", "POSITIONS", "READ_ONLY", "TNTP"]
+import sqlite3
+import struct
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+__all__ = [
+    "BAD_FILES",
+    "GEOJSON",
+    "GEOPACKAGE",
+    "GML",
+    "GRAPHML",
+    "POSITIONS",
+    "READ_ONLY",
+    "TNTP",
+    "geometry_of_geopackage",
+    "make_geopackage",
+    "wkb",
+]
 
 #: As NetworkX and OSMnx, yEd, and Gephi write it.
 GRAPHML = (
@@ -81,6 +99,99 @@ TNTP = (
     b"<END OF METADATA>\n75674 75778 1 2 3\n75778 9 1 2 4\n",
 )
 
+#: As GDAL and QGIS write it, a bare geometry, and collections with heights.
+GEOJSON = (
+    b"""{
+"type": "FeatureCollection",
+"name": "streets",
+"crs": { "type": "name", "properties": { "name": "urn:ogc:def:crs:OGC:1.3:CRS84" } },
+"features": [
+{ "type": "Feature", "properties": { "km": 1.5, "oneway": "yes" }, "geometry": { "type": \
+"LineString", "coordinates": [ [ 9.1, 48.7 ], [ 9.15, 48.71 ], [ 9.2, 48.7 ] ] } },
+{ "type": "Feature", "properties": { "km": 2, "oneway": null }, "geometry": { "type": \
+"MultiLineString", "coordinates": [ [ [ 9.2, 48.7 ], [ 9.3, 48.8 ] ] ] } }
+]
+}
+""",
+    b'{"type":"LineString","coordinates":[[0,0],[1.5,-2e-1],[3,4]]}',
+    b"""{"features":[{"type":"Feature","geometry":null,"properties":null},{"type":"Feature",
+"geometry":{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]},
+{"type":"LineString","coordinates":[[500000,5e6,3],[500010,5e6]]}]},"properties":{"km":7}},
+{"type":"Polygon","coordinates":[]}],"type":"FeatureCollection",
+"crs":{"type":"name","properties":{"name":"EPSG:25832"}}}""",
+)
+
+
+def wkb(kind: int, *content: Any, order: str = "<", width: int = 2) -> bytes:
+    """Return well-known binary: of points, of a line's points, or of parts, which are binary."""
+    code = kind + 1000 * (0, 0, 0, 1, 3)[width]
+    head = struct.pack(f"{order}BI", order == "<", code)
+    if kind == 1:
+        return head + struct.pack(f"{order}{width}d", *content)
+    count = struct.pack(f"{order}I", len(content))
+    if kind == 2:
+        points = [x for point in content for x in point]
+        return head + count + struct.pack(f"{order}{len(points)}d", *points)
+    return head + count + b"".join(content)
+
+
+def geometry_of_geopackage(geometry: bytes, system: int = 4326, flags: int = 1) -> bytes:
+    """Return a geometry with the header of a GeoPackage; flags say what stands in it."""
+    envelope = bytes((0, 32, 48, 48, 64, 0, 0, 0)[flags >> 1 & 7])
+    head = struct.pack("<i" if flags & 1 else ">i", system)
+    return b"GP\0" + bytes([flags]) + head + envelope + geometry
+
+
+def make_geopackage(
+    rows: Sequence[Sequence[Any]] = (),
+    columns: str = "",
+    *,
+    layer: str = "streets",
+    kind: str = "LINESTRING",
+    system: int = 4326,
+    more: str = "",
+) -> bytes:
+    """Return a GeoPackage with a layer: a geometry and further columns in each row."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(
+            f"""PRAGMA page_size = 512; PRAGMA application_id = 1196444487;
+            CREATE TABLE gpkg_spatial_ref_sys (srs_name TEXT, srs_id INTEGER PRIMARY KEY,
+            organization TEXT, organization_coordsys_id INTEGER, definition TEXT);
+            INSERT INTO gpkg_spatial_ref_sys VALUES ('any', -1, 'NONE', -1, 'undefined'),
+            ('any', 0, 'NONE', 0, 'undefined'), ('WGS 84', 4326, 'EPSG', 4326, 'GEOGCS[]'),
+            ('UTM', 25832, 'EPSG', 25832, 'PROJCS[]'), ('own', 9, 'NONE', 1, 'LOCAL_CS["x"]');
+            CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT,
+            geometry_type_name TEXT, srs_id INTEGER);
+            INSERT INTO gpkg_geometry_columns VALUES ('{layer}', 'geom', '{kind}', {system});
+            CREATE TABLE {layer} (fid INTEGER PRIMARY KEY, geom BLOB{columns}); {more}"""
+        )
+        marks = ", ".join("?" * (len(rows[0]) + 1 if rows else 1))
+        for fid, row in enumerate(rows):
+            database.execute(f"INSERT INTO {layer} VALUES ({marks})", (fid + 1, *row))
+        database.commit()
+        return database.serialize()
+
+
+#: With a part, heights, a large byte order and a missing geometry; and without streets.
+GEOPACKAGE = (
+    make_geopackage(
+        [
+            (geometry_of_geopackage(wkb(2, (9.1, 48.7), (9.2, 48.7))), 1.5, "yes"),
+            (geometry_of_geopackage(wkb(5, wkb(2, (9.2, 48.7), (9.3, 48.8))), flags=3), 2, None),
+            (None, None, None),
+            (
+                geometry_of_geopackage(
+                    wkb(2, (9.3, 48.8, 7), (9.1, 48.7, 8), order=">", width=3), flags=0
+                ),
+                4,
+                "-1",
+            ),
+        ],
+        ", km REAL, oneway TEXT",
+    ),
+    make_geopackage(kind="POINT"),
+)
+
 #: Positions of the vertices 1, 2, 3, and of vertices with names.
 POSITIONS = (
     b"c Rome\np aux sp co 3\nv 1 12500000 41900000\nv 2 -1 2\nv 3 7 8\n",
@@ -91,7 +202,12 @@ POSITIONS = (
 )
 
 #: Files of formats that are not written.
-READ_ONLY = {"gml": GML[0], "tntp": TNTP[1]}
+READ_ONLY = {
+    "gml": GML[0],
+    "tntp": TNTP[1],
+    "geojson": GEOJSON[0],
+    "geopackage": GEOPACKAGE[0],
+}
 
 #: Files with a mistake far from the start.
 BAD_FILES = {
@@ -104,4 +220,7 @@ BAD_FILES = {
     "graphml": b"<graphml><graph>" + b"<node id='%d'/>\n" * 300 % (*range(300),) + b"<node/>",
     "gml": b"graph [\n" + b"node [ id %d ]\n" * 300 % (*range(300),) + b"node [ ] ]",
     "tntp": b"<END OF METADATA>\n" + b"1 2 3 4 5 ;\n" * 900 + b"1 x 3 4 5 ;\n",
+    "geojson": b'{"features": [\n'
+    + b'{"type": "LineString", "coordinates": [[1, 2], [3, 4]]},\n' * 300
+    + b"{}]}",
 }

@@ -6,7 +6,6 @@ listed as named, reached or not, unless ``--top`` asks for the best.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -215,11 +214,11 @@ def show_pairs(listing: Listing, top: int, hidden: str | None) -> None:
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def check_table(out: str | None) -> None:
+def check_table(out: str | None, geojson: bool = False) -> None:
     """Raise for a suffix that tables are not saved under, before any work is done."""
     from kleene.results.files import check_table_suffix
 
-    if out not in (None, "-"):
+    if out not in (None, "-") and not (geojson and is_geojson(str(out))):
         check_table_suffix(str(out))
 
 
@@ -269,7 +268,6 @@ def is_geojson(out: str) -> bool:
 
 def write_geojson(document: dict[str, Any], out: str) -> None:
     """Write a document; the file is replaced when it is complete."""
-    from kleene.system.atomic_file import atomic_path
+    from kleene.results.files import save_geojson
 
-    with atomic_path(out) as beside:
-        beside.write_text(json.dumps(document, ensure_ascii=False) + "\n", encoding="utf-8")
+    save_geojson(document, out)

@@ -482,9 +482,10 @@ class Graph:
         --------
         >>> import kleene as kl, networkx as nx
         >>> streets = nx.MultiGraph(approach="primal", crs="EPSG:25832")
-        >>> streets.add_node((0.0, 0.0), x=0.0, y=0.0)
-        >>> streets.add_node((3.0, 4.0), x=3.0, y=4.0)
-        >>> _ = streets.add_edge((0.0, 0.0), (3.0, 4.0), geometry="LINESTRING (0 0, 3 0, 3 4)")
+        >>> streets.add_node((500.0, 0.0), x=500.0, y=0.0)
+        >>> streets.add_node((503.0, 4.0), x=503.0, y=4.0)
+        >>> bend = "LINESTRING (500 0, 503 0, 503 4)"
+        >>> _ = streets.add_edge((500.0, 0.0), (503.0, 4.0), geometry=bend, mm_len=7.0)
         >>> kl.Graph.from_any(streets).weights.tolist()
         [7.0, 7.0]
         """

@@ -119,7 +119,9 @@ def graph_of_lines(
     """
     lines, features, count, _ = found
     numbers, count = _rows_of(found)
-    degrees = are_degrees(crs, lines.coordinates)
+    several = np.bincount(features, minlength=found.count)[features] > 1
+    by_length = isinstance(weights, str) or (weights is not None and bool(several.any()))
+    degrees = (by_length or snap > 0) and are_degrees(crs, lines.coordinates)
     last = lines.offsets[1:] - 1
     ends = lines.coordinates[np.stack([lines.offsets[:-1], last], axis=1).reshape(-1)]
     places, place = _places(ends)
@@ -127,7 +129,8 @@ def graph_of_lines(
     leader = np.arange(len(places)) if snap == 0 else _leaders(places, snap, degrees)
     vertices, vertex = np.unique(leader, return_inverse=True)  # in the order of the places
     sources, targets = vertex.reshape(-1)[place].reshape(-1, 2).T
-    values = _weights_of_lines(found, weights, degrees)
+    lengths = lengths_of_lines(lines, degrees) if by_length else None
+    values = lengths if isinstance(weights, str) else _shared(weights, lengths, features, several)
     directions = directed[features] if isinstance(directed, np.ndarray) else directed
     if isinstance(directions, np.ndarray):
         graph = from_directions(
@@ -168,8 +171,8 @@ def _rows_of(found: LinesOfFeatures) -> tuple[Array | None, int]:
         )
     if others:
         _warn(
-            f"{sum(others.values()):,} of {counted(count, 'feature')} have no line, and make no "
-            f"street{_listed(others)}"
+            f"found no line, and so no street, in {sum(others.values()):,} of "
+            f"{counted(count, 'feature')}{_listed(others)}"
         )
     if len(several):
         _warn(
@@ -200,21 +203,19 @@ def _lines_of_rows(lines: Lines, numbers: Array | None, count: int) -> Lines:
     return Lines(np.cumsum(offsets), lines.coordinates)
 
 
-def _weights_of_lines(found: LinesOfFeatures, weights: Any, degrees: bool) -> Array | None:
+def _shared(
+    weights: Array | None, lengths: Array | None, features: Array, several: Array
+) -> Array | None:
     """Return the weight of each line; the lines of a feature share its weight, by their lengths."""
-    if weights is None:
-        return None
-    several = np.bincount(found.features, minlength=found.count)[found.features] > 1
-    by_length = isinstance(weights, str)
-    lengths = lengths_of_lines(found.lines, degrees) if by_length or several.any() else None
-    if by_length:
-        return lengths
-    values: Array = weights[found.features]
-    if lengths is not None:
-        whole = np.bincount(found.features, lengths)[found.features]
-        share = np.divide(lengths, whole, out=np.zeros_like(lengths), where=whole > 0)
-        values = np.where(several & np.isfinite(values), values * share, values)
-    return values
+    if weights is None or lengths is None:
+        return None if weights is None else weights[features]
+    whole = np.bincount(features, lengths)[features]
+    share = np.divide(lengths, whole, out=np.zeros_like(lengths), where=whole > 0)
+    values = weights[features]
+    shared: Array = np.multiply(
+        values, share, out=values.astype(np.float64), where=several & np.isfinite(values)
+    )
+    return shared
 
 
 # ---- where streets meet -------------------------------------------------------------------------

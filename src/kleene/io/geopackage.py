@@ -60,7 +60,7 @@ def read(
             for feature in _features(source, database, chosen, features):
                 features.add(*feature)
             crs = _system(source, database, chosen.system)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # names and messages in other bytes
         source.fail(f"SQLite cannot read the file ({error}); expected a GeoPackage")
     return features.graph(crs)
 

@@ -1,8 +1,9 @@
 """NumPy's ``.npz``: Kleene's native format, and SciPy's format for sparse matrices.
 
 Kleene's format holds the CSR arrays, whether the graph is directed, its labels, positions and the
-system that they are in, table rows and name. SciPy's is what ``scipy.sparse.save_npz`` writes, in any sparse format. Nothing is
-unpickled, and the sizes of the archive's members are checked before they are decompressed.
+system that they are in, table rows and name. SciPy's is what ``scipy.sparse.save_npz`` writes, in
+any sparse format. Nothing is unpickled, and the sizes of the archive's members are checked before
+they are decompressed.
 """
 
 from __future__ import annotations
@@ -544,7 +545,7 @@ def graph_entries(graph: Graph, rows: bool = True) -> dict[str, Any]:
         **graph.csr._asdict(),
         "labels": _storable(graph.labels),
         "positions": graph.positions,
-        "crs": graph.crs,
+        "crs": graph.crs if graph.positions is not None else None,
         **entries_of_rows(graph.rows if rows else None),
     }
     return {name: entry for name, entry in entries.items() if entry is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 
 from kleene.backends.task import LoadsTask
 from kleene.engine.call import Timings
-from kleene.errors import Code, RequestError
+from kleene.errors import Code, GraphError, RequestError
 from kleene.graph import Graph
 from kleene.graph.forms import adopt
 from kleene.measures.loads_proof import add_up, cost, verify_loads
 from kleene.planning.plan import Plan
 from kleene.proofs.paths import Proof
+from kleene.results.files import save_geojson, to_degrees
 from kleene.results.long_table import LongTable
+from kleene.results.route import plain
 from kleene.results.tables import BLOCK, Block, label_column
 from kleene.system.cached_property import cached_property
 from kleene.system.formatting import counted
@@ -76,7 +79,8 @@ class Loads(LongTable):
     """The volume on each arc when all trips of a demand take shortest paths.
 
     As a table (``loads.to_frame()``, ``loads.save("flows.parquet")``) it has a row for each arc:
-    source, target, flow, and for a graph from a table the row that the arc comes from.
+    source, target, flow, and for a graph from a table the row that the arc comes from. For maps
+    (``loads.save("flows.geojson")``) it has a line for each row.
 
     Attributes
     ----------
@@ -264,6 +268,79 @@ class Loads(LongTable):
         proved: all 2 sources, 6 arcs each, flow conserved at every vertex, in ... s
         """
         return verify_loads(self, sample, seed)
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return the flows as a GeoJSON FeatureCollection (RFC 7946), a plain dict.
+
+        It has a Feature for each row of the table that the graph was made from, along its geometry
+        if it has one, with what flows along it and against it; of a graph without a table for each
+        arc. Coordinates are converted as those of :meth:`Route.to_geojson`.
+
+        Examples
+        --------
+        >>> import kleene as kl
+        >>> g = kl.Graph.from_edges([0, 1], [1, 2], directed=False)
+        >>> g = g.with_positions([(9, 48), (9, 49), (8, 49)])
+        >>> collection = kl.loads(g, ([0, 2], [2, 1], [5, 2])).to_geojson()
+        >>> collection["features"][1]["properties"]
+        {'row': 1, 'along': 5.0, 'against': 2.0, 'flow': 7.0, 'source': 1, 'target': 2}
+        """
+        convert, positions, table = to_degrees(self.graph), self.graph.positions, self.graph.rows
+        if positions is None:
+            raise GraphError(
+                "the graph has no positions: give its vertices coordinates with ",
+                Code("graph.with_positions(xy)"),
+            )
+        columns: dict[str, Array] = {}
+        if table is None:
+            tails, heads, _ = self.graph.coo
+            columns["flow"] = self.arcs
+        else:
+            tails, heads = table.sources, table.targets
+            if table.flipped:
+                tails, heads = heads, tails
+            row = np.arange(table.count) if table.numbers is None else table.numbers
+            columns["row"] = row
+            columns |= {name: getattr(self, name)[row] for name in ("rows", "along", "against")}
+            columns["flow"] = columns.pop("rows")
+        columns["source"], columns["target"] = (self.graph.label(end) for end in (tails, heads))
+        straight = np.stack([positions[tails], positions[heads]], axis=1)
+        features = []
+        for at, values in enumerate(
+            zip(*(each.tolist() for each in columns.values()), strict=True)
+        ):
+            line = straight[at]
+            if table is not None and table.lines is not None:
+                first, last = table.lines.offsets[row[at] : row[at] + 2]
+                line = table.lines.coordinates[first:last] if last > first else line
+            geometry = {"type": "LineString", "coordinates": convert(line).tolist()}
+            properties = dict(zip(columns, map(plain, values), strict=True))
+            features.append({"type": "Feature", "geometry": geometry, "properties": properties})
+        return {"type": "FeatureCollection", "features": features}
+
+    def save(self, path: str | Path) -> None:
+        """Write a file; it is replaced only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The name. ``.geojson`` holds :meth:`to_geojson`; ``.csv``, ``.tsv``, ``.json`` (a list
+            of objects) and ``.parquet`` the table of :meth:`to_frame`.
+
+        Examples
+        --------
+        >>> import kleene as kl, json, tempfile
+        >>> from pathlib import Path
+        >>> g = kl.Graph.from_edges([0], [1]).with_positions([(9, 48), (9, 49)])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kl.loads(g, ([0], [1], [5])).save(f"{folder}/flows.geojson")
+        ...     json.loads(Path(folder, "flows.geojson").read_text())["type"]
+        'FeatureCollection'
+        """
+        if isinstance(path, (str, Path)) and Path(path).suffix.lower() == ".geojson":
+            save_geojson(self.to_geojson(), path)
+        else:
+            super().save(path)
 
     def _ends(self, vertices: Array) -> Array:
         """Return the volume of trips that begin, or end, at each vertex."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kleene.errors import GraphError, RequestError
 from kleene.graph import Graph
+from kleene.graph.earth import BEYOND_DEGREES, DEGREES
 from kleene.graph.labels import unwritable_label
 from kleene.graph.positions import crs_of
 from kleene.results.tables import BLOCK, Block, arrow_batches
@@ -28,6 +29,7 @@ __all__ = [
     "check_table_suffix",
     "save",
     "save_blocks",
+    "save_geojson",
     "to_degrees",
 ]
 
@@ -161,9 +163,14 @@ _TABLES: dict[str, Callable[[Iterable[Block], Path], None]] = {
 
 Array = NDArray[Any]
 
-_MOST = np.array([360.0, 90.0])  # east of the antimeridian, some count on
-_DEGREES = ("epsg:4326", "4326", "wgs84", "ogc:crs84")  # coordinate reference systems, as written
 _TABLE = "or save a table, .csv or .parquet"
+
+
+def save_geojson(document: dict[str, Any], path: str | Path) -> None:
+    """Write a document; the file is replaced when it is complete."""
+    with atomic_path(path) as beside:
+        text = json.dumps(document, ensure_ascii=False)
+        beside.write_text(text + "\n", encoding="utf-8")
 
 
 def to_degrees(graph: Graph) -> Callable[[Array], Array]:
@@ -173,7 +180,7 @@ def to_degrees(graph: Graph) -> Callable[[Array], Array]:
     since programs that read GeoJSON assume degrees.
     """
     crs = crs_of(graph)
-    return _checked if crs is None or crs.lower() in _DEGREES else _from_crs(crs)
+    return _checked if crs is None or crs.lower() in DEGREES else _from_crs(crs)
 
 
 @cache
@@ -193,8 +200,8 @@ def _from_crs(crs: str) -> Callable[[Array], Array]:
 
 
 def _checked(points: Array) -> Array:
-    if len(points) and (np.abs(points) > _MOST).any():
-        x, y = points[(np.abs(points) > _MOST).any(axis=1).argmax()].tolist()
+    if len(points) and (np.abs(points) > BEYOND_DEGREES).any():
+        x, y = points[(np.abs(points) > BEYOND_DEGREES).any(axis=1).argmax()].tolist()
         raise GraphError(
             f"GeoJSON holds longitude and latitude in degrees, and a position is ({x:.6g}, "
             f"{y:.6g}): convert the positions to EPSG:4326 before, as pyproj's Transformer does, "

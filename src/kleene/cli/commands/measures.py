@@ -326,10 +326,13 @@ def loads(
         A text table of origin, destination and volume; without volumes, a trip a line.
     top : N
         List the N arcs that carry most.
+    out : FILE
+        Save the flows: .csv, .tsv, .json or .parquet by arc, .geojson by street, for a map; - for
+        standard output.
     """
     import kleene as kl
 
-    check_table(out)
+    check_table(out, geojson=True)
     read, answering = graph.open(call.threads)
     trips, given = read_demand(read, demand), call.keywords(read)
     found = call.run(kl.loads, answering, trips, progress=not output.quiet, **given)
