@@ -200,7 +200,8 @@ def _spelled(code: Code, command: Any) -> str | None:
     """Return what a command has for code of Python: an option, other words, or None."""
     if code in _WORDS:
         return _WORDS[code]
-    flag = f"--{code.name.replace('_', '-')}"
+    column = code.name == "directed" and code.value.startswith(("'", '"'))  # has its own option
+    flag = "--oneway" if column else f"--{code.name.replace('_', '-')}"
     found = (one for one in command.params if flag in one.opts)
     option = next(found, None) if code.name else None
     return None if option is None else _with_value(option, code.value)

@@ -460,6 +460,10 @@ class Input(Group):
         Whether paths may pass the zones of a TNTP network.
     null_value : NUMBER
         What means 'no arc' in a matrix: 0 in an adjacency matrix, inf if 0 is an arc.
+    layer : NAME
+        The layer of streets of a GeoPackage, if it has several.
+    snap : LENGTH
+        Join ends of streets that are so close: metres of longitude and latitude.
     positions : FILE
         Coordinates of the vertices: .co, or a table of id, x and y.
     unlabelled : bool
@@ -480,6 +484,8 @@ class Input(Group):
     header: bool | None = None
     through: bool | None = None
     null_value: float | None = None
+    layer: str | None = None
+    snap: float | None = None
     positions: str | None = None
     unlabelled: bool = False
 
@@ -525,7 +531,7 @@ class Input(Group):
             except RequestError as error:
                 if self.oneway is None or error.option != "directed":
                     raise
-                raise RequestError("--oneway is for edge lists and Parquet") from None
+                raise RequestError("--oneway is for edge lists, Parquet and maps") from None
         return graph.unlabelled() if self.unlabelled else graph, format
 
     def reader_options(self) -> dict[str, Any]:

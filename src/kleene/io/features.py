@@ -18,6 +18,7 @@ from kleene.errors import Code, GraphError, Text, message_of
 from kleene.graph import Graph
 from kleene.graph.checks import as_weights, require_memory
 from kleene.graph.derive import as_directions
+from kleene.graph.earth import BEYOND_DEGREES
 from kleene.graph.labels import is_missing
 from kleene.graph.rows import Lines
 from kleene.graph.streets import (
@@ -87,6 +88,14 @@ class Features:
             self._others[kind] += 1
         self._count += 1
 
+    @property
+    def beyond_degrees(self) -> bool:
+        """Whether some points cannot be longitude and latitude."""
+        return bool((np.abs(self._all_points()) > BEYOND_DEGREES).any())
+
+    def _all_points(self) -> Array:
+        return np.asarray(self._points).reshape(-1, 2)
+
     def graph(self, crs: str | None) -> Graph:
         """Return the graph of all features."""
         require_memory(
@@ -95,7 +104,8 @@ class Features:
             "use a machine with more memory",
         )
         offsets = np.append(0, np.cumsum(np.asarray(self._sizes), dtype=np.int64))
-        points = np.asarray(self._points).reshape(-1, 2)
+        points = self._all_points()
+        self._require_lines(points, offsets)
         found = LinesOfFeatures(
             Lines(offsets, points), np.asarray(self._features), self._count, self._others
         )
@@ -106,6 +116,21 @@ class Features:
             )  # fmt: skip
         except GraphError as error:
             self._source.fail(message_of(error))
+
+    def _require_lines(self, points: Array, offsets: Array) -> None:
+        """Raise for a line of one point, and for points that are nowhere."""
+        short = np.flatnonzero(np.diff(offsets) < 2)
+        if len(short):
+            feature = self._features[short[0]]
+            self._source.fail(f"found a line of one point in feature {feature}, expected two")
+        finite = np.isfinite(points).all(axis=1)
+        if not finite.all():
+            at = int(np.argmin(finite))
+            feature = self._features[int(np.searchsorted(offsets, at, side="right")) - 1]
+            self._source.fail(
+                f"found the point {tuple(points[at].tolist())} in feature {feature}, expected "
+                "finite coordinates"
+            )
 
     def _weights(self, found: LinesOfFeatures) -> Any:
         """Return the weight of each feature, or of lines by their geometry, or None."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graph import Graph
-from kleene.graph.earth import BEYOND_DEGREES
 from kleene.io.features import Features
 from kleene.io.format import Format
 from kleene.io.source import Source
@@ -64,7 +63,6 @@ class _Document:
         self._source, self._features = source, features
         self._at = self._begin = 0
         self._systems: set[str] = set()  # that crs members name
-        self._beyond = False  # whether a coordinate is none of degrees
 
     def read(self) -> Graph:
         """Return the graph."""
@@ -92,7 +90,7 @@ class _Document:
             self._source.fail(
                 f"found the systems {' and '.join(sorted(self._systems))}, expected one"
             )
-        unknown = None if self._beyond else _DEFAULT
+        unknown = None if self._features.beyond_degrees else _DEFAULT
         return self._features.graph(next(iter(self._systems), unknown))
 
     # ---- JSON -------------------------------------------------------------------------------
@@ -160,13 +158,13 @@ class _Document:
 
     def _add(self, feature: Any) -> None:
         """Add a feature, or a geometry that stands for one."""
-        kind = feature.get("type") if isinstance(feature, Mapping) else feature
+        kind = feature.get("type") if isinstance(feature, dict) else feature
         geometry, properties = feature, None
         if kind == "Feature":
             geometry, properties = feature.get("geometry"), feature.get("properties")
         elif not isinstance(kind, str) or kind not in _TYPES:
             self._fail(f"found {_shown(kind)}, expected a Feature")
-        if not isinstance(properties, Mapping):
+        if not isinstance(properties, dict):
             properties = {}
         self._note_system(feature)
         lines = [] if geometry is None else list(self._lines(geometry))
@@ -175,7 +173,7 @@ class _Document:
 
     def _lines(self, geometry: Any) -> Iterator[Array]:
         """Yield the lines of a geometry."""
-        kind = geometry.get("type") if isinstance(geometry, Mapping) else geometry
+        kind = geometry.get("type") if isinstance(geometry, dict) else geometry
         if not isinstance(kind, str) or kind not in _TYPES:
             self._fail(f"found {_shown(kind)}, expected a geometry such as LineString")
         self._note_system(geometry)
@@ -205,22 +203,15 @@ class _Document:
             points = np.empty(0)
         if points.ndim != 2 or points.shape[1] < 2 or points.dtype.kind not in "iuf":
             self._fail(f"found {_shown(line)}, expected points, each [longitude, latitude]")
-        points = points[:, :2].astype(np.float64)
-        if len(points) < 2:
-            self._fail(f"found a line of one point, {_shown(line)}, expected two or more")
-        size = np.abs(points).max(axis=0)
-        if not np.isfinite(size).all():
-            self._fail(f"found {_shown(line)}, expected finite coordinates")
-        self._beyond = self._beyond or bool((size > BEYOND_DEGREES).any())
-        return points
+        return points[:, :2].astype(np.float64)
 
-    def _note_system(self, holder: Mapping[str, Any]) -> None:
+    def _note_system(self, holder: dict[str, Any]) -> None:
         """Keep the coordinate reference system that an object of the document names."""
         named = holder.get("crs")
         if named is None:
             return
-        properties = named.get("properties") if isinstance(named, Mapping) else None
-        name = properties.get("name") if isinstance(properties, Mapping) else None
+        properties = named.get("properties") if isinstance(named, dict) else None
+        name = properties.get("name") if isinstance(properties, dict) else None
         if not isinstance(name, str):
             self._fail(f"found the system {_shown(named)}, expected one with a name")
         code = _CODE.fullmatch(name)

@@ -139,9 +139,6 @@ def _features(
             source.fail(
                 f"found the system {system} in feature {row}, expected {layer.system} as in all"
             )
-        lines = [line for line in lines if len(line)]
-        if any(len(line) == 1 or not np.isfinite(line).all() for line in lines):
-            source.fail(f"found a line in feature {row} without two points of finite coordinates")
         yield lines, "empty" if "LineString" in kind else kind, properties
 
 

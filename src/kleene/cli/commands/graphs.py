@@ -57,6 +57,8 @@ def info(graph: Input, *, threads: int | None = None, output: Output) -> None:
         "format": format,
         **graph_fields(read),
         "positions": read.positions is not None,
+        "crs": read.crs,
+        "joined_ends": None if read.joined_ends is None else len(read.joined_ends),
         "min_weight": None if read.weights is None else stats.min_weight,
         "max_weight": None if read.weights is None else stats.max_weight,
         "degrees": degrees,
@@ -84,6 +86,7 @@ def info(graph: Input, *, threads: int | None = None, output: Output) -> None:
                 "weights": None if low is None else f"{number(low)} to {number(high)}",
                 "labels": None if read.labels is None else _describe_labels(read),
                 "positions": None if read.positions is None else _describe_positions(read),
+                "joined ends": None if read.joined_ends is None else _describe_joined(read),
                 "degree": f"{degrees['min']:,} to {degrees['max']:,}, mean {degrees['mean']:.3g}",
                 "density": f"{stats.density:.3g}",
                 "symmetric": "yes" if stats.symmetric else "no",
@@ -108,7 +111,16 @@ def _describe_labels(graph: Graph) -> str:
 def _describe_positions(graph: Graph) -> str:
     assert graph.positions is not None
     spans = zip("xy", graph.positions.min(axis=0), graph.positions.max(axis=0), strict=True)
-    return ", ".join(f"{axis} {low:.6g} to {high:.6g}" for axis, low, high in spans)
+    where = ", ".join(f"{axis} {low:.6g} to {high:.6g}" for axis, low, high in spans)
+    return where if graph.crs is None else f"{where}, {graph.crs[:40]}"
+
+
+def _describe_joined(graph: Graph) -> str:
+    joined = graph.joined_ends
+    assert joined is not None
+    return f"{len(joined):,}" + (
+        f", up to {joined.distances.max():.3g} apart" if len(joined) else ""
+    )
 
 
 def _describe_components(found: Components) -> str:
