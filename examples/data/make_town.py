@@ -1,7 +1,8 @@
-"""Make the town of the examples: crossings.csv and streets.csv.
+"""Make the town of the examples: crossings.csv and streets.csv, and streets.gpkg by GeoPandas.
 
 An invented town of 18 x 18 crossings beside the point 0° N, 0° E, with a river, four bridges, a
-ring road and one-way streets in the centre. Streets have bends; WKT in the last column.
+ring road and one-way streets in the centre. Streets have bends; WKT in the last column. The
+GeoPackage has the same streets without the names of crossings: there they meet where lines end.
 """
 
 from __future__ import annotations
@@ -65,6 +66,12 @@ def main() -> None:
           [[one, f"{places[one][0]:.5f}", f"{places[one][1]:.5f}"] for one in used])  # fmt: skip
     head = ["source", "target", "metres", "minutes", "oneway", "kind", "geometry"]
     write(folder / "streets.csv", head, streets)
+    import geopandas  # only for this file
+
+    table = [dict(zip(head[2:6], street[2:6], strict=True)) for street in streets]
+    lines = geopandas.GeoSeries.from_wkt([street[6] for street in streets], crs="EPSG:4326")
+    made = geopandas.GeoDataFrame(table, geometry=lines)
+    made.to_file(folder / "streets.gpkg", layer="streets", SPATIAL_INDEX="NO")
 
 
 def write(path: Path, head: list[str], rows: list[list[object]]) -> None:

@@ -504,10 +504,11 @@ class Graph:
 
         The rows are those of the table, with the geometry, so that routes, isochrones and maps
         follow it. Vertices are numbered in the order in which they appear; those near a point are
-        found by :meth:`nearest_vertex`. Of parallel streets the lightest is kept. Rows with a
-        MultiLineString of several lines are as after ``streets.explode(ignore_index=True)``, of
-        which a warning says; the lines share the weight by their lengths. Points, polygons and
-        missing geometry make no street. Heights are ignored.
+        found by :meth:`nearest_vertex`. Of parallel streets the lightest is kept. If rows have a
+        MultiLineString of several lines, each line is a row of its own, as after
+        ``streets.explode(ignore_index=True)``, and the lines share the weight by their lengths.
+        Points, polygons and missing geometry make no street; a warning counts them. Heights are
+        ignored.
 
         Parameters
         ----------

@@ -54,29 +54,23 @@ def are_degrees(crs: str | None, points: Array) -> bool:
     """
     if crs is None or not len(points):
         return False
-    known = _known(crs)
-    if known is None and (np.abs(points) > BEYOND_DEGREES).any():
-        return False
-    if known is None:
-        raise GraphError(
-            f"distances are metres if {crs[:40]} is longitude and latitude, which only pyproj "
-            "knows: install it"
-        )
-    return known
-
-
-@cache
-def _known(crs: str) -> bool | None:
-    """Return whether a system is one of longitude and latitude; None if that is not known."""
     name = crs.strip().lower()
     if name in DEGREES or name in _GEOGRAPHIC or name.startswith(_WKT):
         return True
-    if name.startswith(_PLANE):
-        return False
+    beyond = bool((np.abs(points) > BEYOND_DEGREES).any())
+    return not beyond and not name.startswith(_PLANE) and _is_geographic(crs)
+
+
+@cache
+def _is_geographic(crs: str) -> bool:
+    """Return what pyproj knows of a system."""
     try:
         import pyproj  # an optional dependency
     except ImportError:
-        return None
+        raise GraphError(
+            f"distances are metres if {crs[:40]} is longitude and latitude, which only pyproj "
+            "knows: install it"
+        ) from None
     try:
         return bool(pyproj.CRS.from_user_input(crs).is_geographic)
     except pyproj.exceptions.ProjError as error:
