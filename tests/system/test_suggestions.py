@@ -123,7 +123,8 @@ def functions() -> dict[str, Any]:
 def test_keywords_of_other_libraries_say_what_to_write_here() -> None:
     """Each row of the table is met by a function, and never says what a function has."""
     met = set()
-    for function in [*functions().values(), kl.Result.route]:
+    methods = [kl.Result.route, kl.Graph.nearest_vertex, kl.Graph.from_geopandas]
+    for function in [*functions().values(), *methods]:
         known = signature(function).parameters
         if any(one.kind is one.VAR_KEYWORD for one in known.values()):
             continue  # it passes on what it does not know
@@ -149,6 +150,9 @@ def test_keywords_of_other_libraries_say_what_to_write_here() -> None:
         (lambda g: kl.apsp(g, weight="km"), "weights belong to the graph"),
         (lambda g: kl.apsp(g, thread=2), "did you mean 'threads'?"),
         (lambda g: kl.sssp(g, 1).route(3, source=1), "route(source, target)"),
+        (lambda g: g.nearest_vertex(X=1, Y=2), "use x="),
+        (lambda g: g.nearest_vertex(1, 2, mapping_distance=5), "use max_distance="),
+        (lambda g: g.from_geopandas(None, oneway="oneway"), "use directed="),
     ],
 )
 def test_hints_on_keywords(call: Any, advice: str) -> None:
@@ -192,6 +196,8 @@ def test_public_functions_can_be_pickled_and_looked_at() -> None:
     [
         ("nodes", "use g.label"),
         ("number_of_nodes", "use g.n"),
+        ("nearest_nodes", "use g.nearest_vertex(x, y).vertices"),
+        ("get_node_ids", "use g.nearest_vertex(x, y).vertices"),
         ("shortest_paths", "use kl.sssp(graph, source)"),
         ("xyzzy", "has no attribute 'xyzzy'"),
         ("_xyzzy", "has no attribute '_xyzzy'"),

@@ -44,6 +44,7 @@ from kleene.graph.weight_names import keeping_numbers_left, numbers_left
 from kleene.system.cached_property import cached_property
 from kleene.system.devices import INDEXED, short_name, split_name
 from kleene.system.formatting import type_name
+from kleene.system.hints import hinted
 from kleene.system.machine import threads_for
 from kleene.system.suggestions import no_such
 
@@ -492,6 +493,7 @@ class Graph:
         return convert.from_momepy(cls, streets, weight)
 
     @classmethod
+    @hinted
     def from_geopandas(
         cls,
         streets: Any,
@@ -531,9 +533,12 @@ class Graph:
 
         Examples
         --------
-        >>> import kleene as kl, geopandas as gpd  # doctest: +SKIP
-        >>> streets = gpd.read_file("streets.gpkg")  # doctest: +SKIP
-        >>> g = kl.Graph.from_geopandas(streets, directed="oneway")  # doctest: +SKIP
+        >>> import kleene as kl, geopandas as gpd
+        >>> lines = gpd.GeoSeries.from_wkt(["LINESTRING (0 0, 3 0, 3 4)", "LINESTRING (3 4, 0 0)"])
+        >>> g = kl.Graph.from_geopandas(gpd.GeoDataFrame({"oneway": ["no", "yes"]}, geometry=lines),
+        ...                             directed="oneway")
+        >>> kl.sssp(g, 0).route(1).distance, kl.sssp(g, 1).route(0).distance
+        (7.0, 5.0)
         """
         return from_geopandas(cls, streets, weight, directed, snap)
 
@@ -951,6 +956,7 @@ class Graph:
 
     # ---- queries --------------------------------------------------------------------------
 
+    @hinted
     def nearest_vertex(
         self,
         x: ArrayLike,

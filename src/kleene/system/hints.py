@@ -83,6 +83,15 @@ USE_INSTEAD = {
         "kl.write(graph, path), or result.save(path)",
     ),
     **dict.fromkeys(("plot", "show", "drawgraph", "picture", "drawnetworkx"), "kl.draw(graph)"),
+    **dict.fromkeys(
+        ("nearestvertex", "nearestnodes", "getnodeids", "mappoints"),
+        "g.nearest_vertex(x, y), which says how far they are, too",
+    ),
+    **dict.fromkeys(("readfile", "readgeojson", "readgpkg"), "kl.read(path)"),
+    **dict.fromkeys(
+        ("fromgeodataframe", "fromgdf", "gdftonx", "fromgeopandas"),
+        f"{_GRAPH}.from_geopandas(streets)",
+    ),
     **dict.fromkeys(("verify", "check", "validate"), "result.verify()"),
     **dict.fromkeys(("path", "paths"), "result.path(target), with kl.sssp or kl.bfs"),
     **dict.fromkeys(("plan", "why"), 'kl.explain(graph, "sssp")'),
@@ -101,6 +110,10 @@ ATTRIBUTES = {
     **dict.fromkeys(("adjacency", "adj", "toscipysparsearray"), "g.csr, or g.to_scipy()"),
     **dict.fromkeys(("addedge", "addedges", "addnode", "removeedge"), "g.update(...)"),
     "save": "kl.write(g, path)",
+    **dict.fromkeys(
+        ("nearestnodes", "nearestnode", "getnodeids", "getnodeid", "nearestedges"),
+        "g.nearest_vertex(x, y).vertices",
+    ),
 }  # fmt: skip
 
 _WEIGHTS = "weights belong to the graph, as in kl.Graph.from_table(table, weight='km')"
@@ -110,7 +123,12 @@ KEYWORDS = (
     (("cutoff", "max_distance", "maxdist", "max_dist", "max_hops", "radius"), "limit",
      "use limit=, beyond which paths do not count"),
     (("cutoff", "limit", "max_distance", "order"), "radius", "use radius="),
-    (("cutoff", "limit", "radius"), "max_distance", "use max_distance="),
+    (("cutoff", "limit", "radius", "mapping_distance"), "max_distance", "use max_distance="),
+    (("x", "lon", "lng", "longitude"), "x", "use x="),
+    (("y", "lat", "latitude"), "y", "use y="),
+    (("tolerance", "digits", "precision", "rounding"), "snap", "use snap=, a distance"),
+    (("length",), "weight", "use weight=, a column, or weight='geometry'"),
+    (("oneway_column", "oneway"), "directed", "use directed=, the name of the column"),
     (("k", "n_samples", "nsamples", "num_samples", "pivots"), "samples",
      "use samples=, a number of random sources"),
     (("epsilon", "eps", "err"), "error", "use error="),
