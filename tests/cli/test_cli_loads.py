@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from cli_runner import document, kleene, lines
 
 import kleene as kl
+
+TOWN = Path(__file__).parents[2] / "examples" / "data" / "streets.gpkg"
 
 
 @pytest.fixture
@@ -32,6 +35,15 @@ def test_loads_are_those_of_python(grid: Path, tmp_path: Path, split: bool) -> N
     assert found["proof"]["rows"] == 2
     flows = [float(row.split(",")[2]) for row in out.read_text().splitlines()[1:]]
     assert flows == right.arcs.tolist()
+
+
+def test_flows_for_a_map(tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text("0 300 5\n")
+    out = tmp_path / "flows.geojson"
+    kleene("loads", TOWN, tmp_path / "trips.csv", "--oneway", "oneway", "-o", out)
+    right = kl.loads(kl.read(TOWN, directed="oneway"), ([0], [300], [5])).to_geojson()
+    assert json.loads(out.read_text()) == right
+    assert kleene("loads", TOWN, tmp_path / "trips.csv", "-o", "flows.xyz").exit_code == 2
 
 
 def test_a_prepared_graph_and_trips_without_volumes(grid: Path, tmp_path: Path) -> None:

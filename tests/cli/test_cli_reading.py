@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from cli_runner import document, kleene
+from cli_runner import document, kleene, lines
 
 STREETS = "street,from,to,km,minutes,oneway\nA,x,y,1.5,9,yes\nB,y,z,2.5,3,no\nC,x,z,7.0,1,-1\n"
 
@@ -89,3 +90,55 @@ def test_options_of_tables_are_refused_for_other_formats(tmp_path: Path) -> None
     result = kleene("info", tmp_path / "g.gr", "--columns", "a,b")
     assert result.exit_code == 2
     assert "columns" in result.stderr
+
+
+# ---- maps ---------------------------------------------------------------------------------------
+
+TOWN = Path(__file__).parents[2] / "examples" / "data" / "streets.gpkg"
+
+
+def test_streets_of_a_map(tmp_path: Path) -> None:
+    found = document("info", TOWN, "--oneway", "oneway", "--weight", "geometry")
+    assert (found["format"], found["vertices"], found["crs"]) == ("geopackage", 324, "EPSG:4326")
+    assert (found["directed"], found["joined_ends"]) == (True, None)
+    minutes, metres = (
+        document("path", TOWN, 6, 300, "--undirected", "--weight", name)["distance"]
+        for name in ("minutes", "geometry")
+    )
+    assert 5 < minutes < 10 < 1000 < metres
+    route = tmp_path / "route.geojson"
+    kleene("path", TOWN, 6, 300, "--undirected", "-o", route)
+    again = document("info", route)  # a line of many points: one street
+    assert (again["format"], again["vertices"]) == ("geojson", 2)
+
+
+def test_ends_that_nearly_meet(tmp_path: Path) -> None:
+    drawn = [[[9, 48], [9, 49]], [[9, 49.00001], [9, 50]]]
+    path = tmp_path / "streets.geojson"
+    features = [{"type": "LineString", "coordinates": line} for line in drawn]
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    assert document("info", path)["vertices"] == 4
+    assert document("info", path, "--snap", "2")["joined_ends"] == 1
+    assert "joined ends 1, up to 1.11 apart" in lines("info", path, "--snap", 2)
+    assert "joined ends 0" in lines("info", path, "--snap", 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--snap", "-1"], 2, "--snap must be a number from 0 on"),
+        (["--layer", "roads"], 2, "no layer 'roads': "),
+        (["--weight", "toll"], 3, "no column 'toll' for the weights"),
+        (["--weight", "kind"], 3, "column 'kind' holds text"),
+    ],
+)
+def test_advice_on_maps(options: list[str], code: int, says: str) -> None:
+    refused = kleene("info", TOWN, "--undirected", *options)
+    assert (refused.exit_code, says in refused.stderr) == (code, True), refused.stderr
+
+
+@pytest.mark.filterwarnings("default::kleene.GraphWarning")
+def test_a_column_of_directions_that_was_not_named() -> None:
+    said = kleene("info", TOWN).stderr
+    assert "warning: the streets have a column 'oneway'" in said
+    assert "pass --oneway oneway, or --undirected if that is meant" in said

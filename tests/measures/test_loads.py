@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from loads_oracle import Trip, least_cost, split_loads
 
 import kleene as kl
+from kleene.graph.rows import Lines
 from kleene.measures.loads import Loads
 
 WITHOUT_CYCLES = [
@@ -419,3 +422,55 @@ def test_an_error_in_progress_ends_the_call(method: str) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         kl.loads(graph("grid"), ([0], [9], [1]), method=method, progress=stop)
+
+
+# ---- on maps ------------------------------------------------------------------------------------
+
+
+def test_flows_on_a_map() -> None:
+    """A line for each row, as the table has it, whichever way its trips go."""
+    streets = {"source": ["a", "c", "b"], "target": ["b", "b", "d"], "oneway": ["no", "yes", "no"]}
+    g = kl.Graph.from_table(streets, weight=None, directed="oneway")
+    places = {"a": (9, 48), "b": (9, 49), "c": (8, 49), "d": (7, 50)}
+    g = g.with_positions(places, crs="EPSG:4326")
+    assert g.rows is not None
+    bend = np.array([[9, 48], [9.5, 48.5], [9, 49]])
+    g = g._derived(g.csr, rows=g.rows.with_lines(Lines(np.array([0, 3, 3, 3]), bend)))
+    demand = (["a", "b", "c"], ["d", "a", "a"], [4.0, 2, 1])
+    whole = kl.loads(g, demand).to_geojson()
+    assert [each["properties"] for each in whole["features"]] == [
+        {"row": 0, "along": 4, "against": 3, "flow": 7, "source": "a", "target": "b"},
+        {"row": 1, "along": 1, "against": 0, "flow": 1, "source": "c", "target": "b"},
+        {"row": 2, "along": 4, "against": 0, "flow": 4, "source": "b", "target": "d"},
+    ]
+    lines = [each["geometry"]["coordinates"] for each in whole["features"]]
+    assert lines == [bend.tolist(), [[8, 49], [9, 49]], [[9, 49], [7, 50]]]
+    back = kl.loads(g.transpose(), ([*demand[1]], [*demand[0]], demand[2])).to_geojson()
+    assert [each["geometry"] for each in back["features"]] == [
+        each["geometry"] for each in whole["features"]
+    ]
+    part = kl.loads(g.subgraph(["b", "d"]), (["d"], ["b"], [3.0])).to_geojson()
+    assert [each["properties"] for each in part["features"]] == [
+        {"row": 2, "along": 0, "against": 3, "flow": 3, "source": "b", "target": "d"}
+    ]
+
+
+def test_flows_without_a_table_are_those_of_arcs(tmp_path: Path) -> None:
+    g = kl.Graph.from_csr([0, 1, 2], [1, 0]).with_positions([(0, 0), (1, 1)])
+    flows = kl.loads(g, ([0], [1], [5.0]))
+    flows.save(tmp_path / "flows.geojson")
+    assert json.loads((tmp_path / "flows.geojson").read_text()) == flows.to_geojson()
+    assert [each["properties"] for each in flows.to_geojson()["features"]] == [
+        {"flow": 5, "source": 0, "target": 1}, {"flow": 0, "source": 1, "target": 0},
+    ]  # fmt: skip
+    flows.save(tmp_path / "flows.csv")
+    assert len((tmp_path / "flows.csv").read_text().splitlines()) == 3
+
+
+def test_flows_without_places() -> None:
+    flows = kl.loads(kl.generate.path(3), ([0], [1], [5.0]))
+    with pytest.raises(kl.GraphError, match=r"no positions: .* with graph.with_positions"):
+        flows.to_geojson()
+    far = kl.loads(kl.generate.path(2).with_positions([(0, 0), (500, 0)]), ([0], [1], [5.0]))
+    with pytest.raises(kl.GraphError, match="in degrees, and a position is"):
+        far.to_geojson()
