@@ -104,6 +104,7 @@ def csgraph_calls(matrix: Any) -> Iterator[Named]:
 
 def conversions(whole: Any, answer: Any) -> Iterator[Named]:
     """Yield calls that make graphs of what other libraries hold, and tables of answers."""
+    import geopandas
     import igraph
     import networkx as nx
     import pandas
@@ -127,6 +128,13 @@ def conversions(whole: Any, answer: Any) -> Iterator[Named]:
     streets = nx.MultiDiGraph(crs="epsg:4326")
     streets.add_nodes_from((v, {"x": 12 + v / 100, "y": 41.0}) for v in range(5))
     streets.add_edges_from((u, v, {"length": w}) for u, v, w in edges)
+    lines = [f"LINESTRING ({u} 0, {u} 9, {v} 0)" for u, v, _ in edges]
+    shapes = geopandas.GeoDataFrame(geometry=geopandas.GeoSeries.from_wkt(lines))
+    primal = nx.MultiGraph(approach="primal")
+    primal.add_nodes_from((v, {"x": float(v), "y": 0.0}) for v in range(5))
+    primal.add_edges_from(
+        (u, v, {"geometry": line}) for (u, v, _), line in zip(edges, lines, strict=True)
+    )
     matrix, labelled = whole.to_scipy(), kl.Graph.from_table(pandas.DataFrame(columns))
     reach, loads = kl.within(whole, [0, 3], 9), kl.loads(whole, ([0, 1], [3, 4], [5.0, 2.0]))
 
@@ -141,6 +149,8 @@ def conversions(whole: Any, answer: Any) -> Iterator[Named]:
         "from_rustworkx": lambda: kl.Graph.from_rustworkx(rust, weight=float),
         "from_networkx": lambda: kl.Graph.from_networkx(nxs),
         "from_osmnx": lambda: kl.Graph.from_osmnx(streets),
+        "from_geopandas": lambda: kl.Graph.from_geopandas(shapes, snap=0.25),
+        "from_momepy": lambda: kl.Graph.from_momepy(primal),
         "from_scipy": lambda: kl.Graph.from_scipy(matrix),
         "from_dense": lambda: kl.Graph.from_dense(answer.floats),
         "from_csr": lambda: kl.Graph.from_csr(whole.offsets, whole.neighbors, whole.weights),

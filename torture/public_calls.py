@@ -201,6 +201,9 @@ def _measure_calls(plain: Any, whole: Any, grid: Any, hubs: Any) -> list[Call]:
     def listed(call: Callable[..., Any], *args: Any, **options: Any) -> Callable[[], Any]:
         return lambda: np.asarray(call(*args, **options)).tolist()
 
+    def map_of_flows() -> Any:
+        return kl.loads(placed, ([0, 7], [35, 3], [1.0, 2])).to_geojson()
+
     def patched() -> Any:
         with kl.patch_sklearn():
             return kl.geodesic_distances(points, 4, threads=1).tolist()
@@ -227,6 +230,8 @@ def _measure_calls(plain: Any, whole: Any, grid: Any, hubs: Any) -> list[Call]:
         Call("loads", listed(kl.loads, whole, demand), 20),
         Call("loads, split", listed(kl.loads, whole, demand, split=True), 10),
         Call("isochrones", lambda: list(kl.isochrones(placed, 0, [5, 9]).limits), 5),
+        Call("nearest_vertex", lambda: placed.nearest_vertex([1.2, 3], [4.9, 2])[0].tolist(), 20),
+        Call("loads on a map", lambda: len(map_of_flows()["features"]), 5),
         Call("ego", lambda: kl.ego(whole, 0, 9).n, 20),
         Call("product", listed(kl.product, lengths, lengths), 20),
         Call("close_distances", lambda: kl.close_distances(lengths.copy()).tolist(), 20),

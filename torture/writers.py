@@ -43,6 +43,8 @@ def writers_of_files(folder: Path) -> list[Writer]:
     )
     prepared = kl.prepare(kl.generate.grid(40, 40, weights=(1, 9), seed=5))
     traffic = kl.loads(streets, (range(72), range(72, 144), [3] * 72))
+    placed_streets = streets.with_positions([divmod(v, 12) for v in range(144)])
+    placed_traffic = kl.loads(placed_streets, (range(72), range(72, 144), [3] * 72))
     lines = [record.Check("r", f"check {i}", i, 0, ("x" * 100,)) for i in range(2000)]
     ends = ["gr", "mtx", "txt", "graph", "wsg", "npz", "gr.gz", "parquet"]
     writers = [
@@ -57,6 +59,7 @@ def writers_of_files(folder: Path) -> list[Writer]:
         Writer("save .parquet", "r.parquet", result.save),
         Writer("save .npz of pairs", "p.npz", pairs.save),
         Writer("save .csv of loads", "f.csv", traffic.save),
+        Writer("save .geojson of loads", "f.geojson", placed_traffic.save),
         Writer("save .kp", "p.kp", prepared.save),
         Writer(
             "matrix out=",
@@ -71,7 +74,7 @@ def writers_of_files(folder: Path) -> list[Writer]:
     ]
     kl.write(small, folder / "small.npz")
     source, placed = str(folder / "small.npz"), str(folder / "placed.npz")
-    kl.write(streets.with_positions([divmod(v, 12) for v in range(144)]), placed)
+    kl.write(placed_streets, placed)
 
     (folder / "trips.csv").write_text("origin,destination,volume\n0,143,9\n5,99,2\n")
 
@@ -92,6 +95,7 @@ def writers_of_files(folder: Path) -> list[Writer]:
         ("c.csv", ["components", source, "--strong", "-o", "FILE"], None),
         ("l.csv", ["components", source, "--largest", "FILE"], None),
         ("o.csv", ["loads", placed, str(folder / "trips.csv"), "-o", "FILE"], None),
+        ("o.geojson", ["loads", placed, str(folder / "trips.csv"), "-o", "FILE"], None),
         ("q.kp", ["prepare", placed, "-o", "FILE"], None),
         ("m.csv", ["matrix", placed, "-s", "0,1,2,3,4,5,6,7", "-o", "FILE"], None),
         ("r.geojson", ["path", placed, "0", "143", "-o", "FILE"], None),
