@@ -172,7 +172,7 @@ def make_geopackage(
         return database.serialize()
 
 
-#: With a part, heights, a large byte order and a missing geometry; and without streets.
+#: With a part, heights, a large byte order and a missing geometry; without streets; with one.
 GEOPACKAGE = (
     make_geopackage(
         [
@@ -190,6 +190,7 @@ GEOPACKAGE = (
         ", km REAL, oneway TEXT",
     ),
     make_geopackage(kind="POINT"),
+    make_geopackage([(geometry_of_geopackage(wkb(2, (9.1, 48.7), (9.2, 48.7))),)]),
 )
 
 #: Positions of the vertices 1, 2, 3, and of vertices with names.
@@ -205,8 +206,8 @@ POSITIONS = (
 READ_ONLY = {
     "gml": GML[0],
     "tntp": TNTP[1],
-    "geojson": GEOJSON[0],
-    "geopackage": GEOPACKAGE[0],
+    "geojson": GEOJSON[1],
+    "geopackage": GEOPACKAGE[2],
 }
 
 #: Files with a mistake far from the start.
