@@ -332,7 +332,7 @@ def _constructor(
     if isinstance(thing, (str, PathLike)):
         return "kleene.read", import_module("kleene.io").read  # by name: io is a layer above
     libraries = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
-    about = getattr(thing, "graph", ()) if "networkx" in libraries else ()
+    about: Mapping[str, Any] = getattr(thing, "graph", {}) if "networkx" in libraries else {}
     if "approach" in about:  # of momepy; in its dual graphs streets are nodes
         primal = about["approach"] == "primal"
         return (

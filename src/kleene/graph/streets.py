@@ -97,7 +97,7 @@ class LinesOfFeatures(NamedTuple):
 
     lines: Lines
     features: NDArray[np.int64]  # of each line, in increasing order
-    count: int  # of all features
+    total: int  # of all features
     others: Mapping[str, int]  # how many features of each kind have no line
 
 
@@ -117,43 +117,37 @@ def graph_of_lines(
 
     ``index`` is the digest of the index of a pandas table that has a row for each feature.
     """
-    lines, features, count, _ = found
+    lines, features = found.lines, found.features
     numbers, count = _rows_of(found)
-    several = np.bincount(features, minlength=found.count)[features] > 1
+    several = np.bincount(features, minlength=found.total)[features] > 1
     by_length = isinstance(weights, str) or (weights is not None and bool(several.any()))
     degrees = (by_length or snap > 0) and are_degrees(crs, lines.coordinates)
-    last = lines.offsets[1:] - 1
-    ends = lines.coordinates[np.stack([lines.offsets[:-1], last], axis=1).reshape(-1)]
-    places, place = _places(ends)
-    _warn_of_passed_ends(lines, places)
-    leader = np.arange(len(places)) if snap == 0 else _leaders(places, snap, degrees)
-    vertices, vertex = np.unique(leader, return_inverse=True)  # in the order of the places
-    sources, targets = vertex.reshape(-1)[place].reshape(-1, 2).T
     lengths = lengths_of_lines(lines, degrees) if by_length else None
     values = lengths if isinstance(weights, str) else _shared(weights, lengths, features, several)
-    directions = directed[features] if isinstance(directed, np.ndarray) else directed
-    if isinstance(directions, np.ndarray):
+    meeting = _meet(lines, snap, degrees)
+    sources, targets = meeting.vertices.reshape(-1, 2).T
+    n = len(meeting.positions)
+    if isinstance(directed, np.ndarray):
         graph = from_directions(
-            cls, sources, targets, values, len(vertices), directions, None, name, keep_rows, threads
+            cls, sources, targets, values, n, directed[features], None, name, keep_rows, threads
         )
     else:
         graph = cls.from_edges(
-            sources, targets, values, len(vertices), directions, name=name, keep_rows=keep_rows,
-            threads=threads,
-        )  # fmt: skip
-    graph = in_crs(graph.with_positions(places[vertices]), crs)
-    if graph.rows is not None:
-        index = index if count == found.count else None
-        rows = replace(graph.rows, numbers=numbers, count=count, index=index)
-        graph = graph._derived(
-            graph.csr, rows=rows.with_lines(_lines_of_rows(lines, numbers, count))
+            sources, targets, values, n, directed, name=name, keep_rows=keep_rows, threads=threads
         )
+    graph = in_crs(graph.with_positions(meeting.positions), crs)
+    if graph.rows is not None:
+        index = index if count == found.total else None
+        rows = replace(graph.rows, numbers=numbers, count=count, index=index)
+        rows = rows.with_lines(_lines_of_rows(lines, numbers, count))
+        graph = graph._derived(graph.csr, rows=rows)
     if snap:
-        moved = np.flatnonzero(leader[place] != place)
-        row = moved // 2 if numbers is None else numbers[moved // 2]
-        far = distances_between(ends[moved], places[leader[place[moved]]], degrees)
-        joined = JoinedEnds(row, np.stack([sources, targets], axis=1).reshape(-1)[moved], far)
-        graph.__dict__["_joined_ends"] = joined
+        row = meeting.moved // 2
+        graph.__dict__["_joined_ends"] = JoinedEnds(
+            row if numbers is None else numbers[row],
+            meeting.vertices[meeting.moved],
+            meeting.distances,
+        )
     return graph
 
 
@@ -221,13 +215,32 @@ def _shared(
 # ---- where streets meet -------------------------------------------------------------------------
 
 
-def _places(ends: Array) -> tuple[Array, Array]:
-    """Return the places of ends in the order of their appearance, and the place of each end."""
+class _Meeting(NamedTuple):
+    """The vertices at the ends of lines: of each line the first end, then the last."""
+
+    vertices: Array
+    positions: Array  # of each vertex
+    moved: Array  # the ends that are elsewhere than their vertex
+    distances: Array  # how far
+
+
+def _meet(lines: Lines, snap: float, degrees: bool) -> _Meeting:
+    """Return where lines meet; vertices are numbered as their places appear."""
+    bounds = np.stack([lines.offsets[:-1], lines.offsets[1:] - 1], axis=1)
+    ends = lines.coordinates[bounds.reshape(-1)]
     _, first, of_key = np.unique(_keys(ends), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return ends[first[order]], rank[of_key.reshape(-1)]
+    places, place = ends[first[order]], rank[of_key.reshape(-1)]
+    _warn_of_passed_ends(lines, places)
+    if snap == 0:
+        return _Meeting(place, places, np.empty(0, np.int64), np.empty(0))
+    leader = _leaders(places, snap, degrees)
+    chosen, vertex = np.unique(leader, return_inverse=True)
+    moved = np.flatnonzero(leader[place] != place)
+    distances = distances_between(ends[moved], places[leader[place[moved]]], degrees)
+    return _Meeting(vertex.reshape(-1)[place], places[chosen], moved, distances)
 
 
 def _leaders(places: Array, snap: float, degrees: bool) -> Array:
@@ -333,7 +346,7 @@ def as_snap(snap: Any) -> float:
 
 def from_geopandas(cls: type[Graph], streets: Any, weight: Any, directed: Any, snap: Any) -> Graph:
     geometry = getattr(streets, "geometry", None)
-    if not hasattr(geometry, "geom_type"):
+    if geometry is None or not hasattr(geometry, "geom_type"):
         raise GraphError(
             "expected a GeoDataFrame with a column of geometry, or a GeoSeries, not "
             f"{type(streets).__name__}"
@@ -346,7 +359,7 @@ def from_geopandas(cls: type[Graph], streets: Any, weight: Any, directed: Any, s
     if chosen not in (None, GEOMETRY):
         values = weight_column({chosen: column(streets, chosen)[of_streets]}, chosen)
         assert values is not None
-        weights = np.zeros(found.count, values.dtype)
+        weights = np.zeros(found.total, values.dtype)
         weights[of_streets] = values
     direction: bool | Array = bool(directed)
     if isinstance(directed, str):

@@ -158,7 +158,7 @@ class Features:
         assert known is not None
         if known.dtype == np.int64 and (known == known.astype(np.int32)).all():
             known = known.astype(np.int32)
-        weights = np.zeros(found.count, known.dtype)
+        weights = np.zeros(found.total, known.dtype)
         weights[streets] = known
         return weights
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +151,7 @@ class _Document:
                 self._expect(",")
         self._at += 1
 
-    def _fail(self, what: str) -> Any:
+    def _fail(self, what: str) -> NoReturn:
         self._source.fail(what, self._text.count("\n", 0, self._begin) + 1)
 
     # ---- features ---------------------------------------------------------------------------
@@ -212,10 +212,11 @@ class _Document:
             return
         properties = named.get("properties") if isinstance(named, dict) else None
         name = properties.get("name") if isinstance(properties, dict) else None
-        if not isinstance(name, str):
+        if isinstance(name, str):
+            code = _CODE.fullmatch(name)
+            self._systems.add(name if code is None else f"{code[1]}:{code[2]}".upper())
+        else:
             self._fail(f"found the system {_shown(named)}, expected one with a name")
-        code = _CODE.fullmatch(name)
-        self._systems.add(name if code is None else f"{code[1]}:{code[2]}".upper())
 
 
 def _shown(value: Any) -> str:
