@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import kleene as kl
@@ -357,6 +359,14 @@ def test_names_of_files_that_are_no_geojson(tmp_path: Path) -> None:
     path = tmp_path / "streets.json"
     path.write_bytes(STREETS["geojson"])
     assert kl.read(path, directed=False).n == 3
+
+
+def test_tables_of_geoparquet_are_for_geopandas() -> None:
+    file = io.BytesIO()
+    table = pa.table({"geometry": [b""]}).replace_schema_metadata({"geo": "{}"})
+    pq.write_table(table, file)
+    with pytest.raises(kl.FormatError, match=r"for a table of lines, use kl.Graph.from_geopandas"):
+        kl.read(io.BytesIO(file.getvalue()))
 
 
 def test_progress() -> None:

@@ -28,6 +28,7 @@ Choose = Callable[[list[str], Callable[[int], bool]], list[str]]
 Coded = tuple[Array, list[Any]]  # a code for each row, and what the codes stand for
 
 _DIRECTED = b"kleene.directed"  # key of the table's metadata
+_GEO = "; for a table of lines, use kl.Graph.from_geopandas(geopandas.read_parquet(path))"
 _ROW_BYTES = 128  # bound on the memory of a row until the graph is built from it
 
 
@@ -136,7 +137,10 @@ def _read_table(source: Source, choose: Choose, words: int = 0) -> _Table:
             wanted = choose(titles, lambda at: is_number_type(file.schema_arrow.field(at).type))
             for title in wanted:
                 if title not in titles:
-                    source.fail(f"found the columns {', '.join(titles)}, expected {title!r}")
+                    advice = _GEO if b"geo" in (file.schema_arrow.metadata or {}) else ""
+                    source.fail(
+                        f"found the columns {', '.join(titles)}, expected {title!r}{advice}"
+                    )
                 if (count := titles.count(title)) > 1:
                     source.fail(f"found {count} columns {title!r}, expected one")
             kinds = [_kind(source, arrow, file.schema_arrow, title) for title in wanted]
