@@ -31,10 +31,11 @@ def test_peaks_are_refused_and_little_more_is_not(group: str) -> None:
 
 
 @linux
-@pytest.mark.parametrize("group", ["texts", "attributed", "binaries", "tables"])
+@pytest.mark.parametrize("group", ["texts", "attributed", "maps", "binaries", "tables"])
 def test_readers_ask_for_what_they_take(group: str) -> None:
     program = Path(__file__).parents[1] / "support" / "reader_peaks.py"
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "2"}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)  # with what pytest added
     made = subprocess.run(
         [sys.executable, "-W", "ignore", str(program), group],
         env=environment, capture_output=True, text=True, timeout=300, check=True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from memory_peaks import resident
 
 import kleene as kl
 from kleene.graph import checks
+from torture.sample_files import geometry_of_geopackage, make_geopackage, wkb
 
 M = 500_000
 Case = tuple[str, str | None, dict[str, Any]]  # file, format, options
@@ -89,6 +91,25 @@ def attributed(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
             yield name, None, {"directed": "oneway"} if name == "oneway.csv" else {}
     yield "oneway.csv", None, {"positions": folder / "places.csv"}
     yield "named.csv", None, {"positions": folder / "named_places.csv"}
+
+
+def maps(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
+    """Streets of two points each, and of many."""
+    for points, count in ((2, 150_000), (60, 8_000)):
+        lines = rng.random((count, points, 2)).round(7)
+        rows = [(geometry_of_geopackage(wkb(2, *line)), 5) for line in lines.tolist()]
+        (folder / f"{points}.gpkg").write_bytes(make_geopackage(rows, ", km REAL"))
+        features = [
+            {"type": "Feature", "properties": {"km": 5, "name": "Street"},
+             "geometry": {"type": "LineString", "coordinates": line}}
+            for line in lines.tolist()
+        ]  # fmt: skip
+        document = {"type": "FeatureCollection", "features": features}
+        (folder / f"{points}.geojson").write_text(json.dumps(document))
+        del rows, features, document
+        for name in (f"{points}.gpkg", f"{points}.geojson"):
+            yield name, None, {}
+            yield name, None, {"snap": 1e-9, "weight": "geometry"}
 
 
 def binaries(folder: Path, rng: np.random.Generator) -> Iterator[Case]:
