@@ -125,7 +125,7 @@ def _wide(dtype: np.dtype[Any]) -> type[np.generic]:
 
 def _lengths(
     graph: Graph, hops: bool, dtype: np.dtype[Any], components: tuple[Array, Array]
-) -> tuple[Any, ...]:
+) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]:
     """Return a graph as the native core takes it: arcs, incoming arcs, components."""
     weights = None if hops else graph.weights
     lengths = None if weights is None else weights.astype(dtype, copy=False)

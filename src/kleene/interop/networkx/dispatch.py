@@ -138,9 +138,9 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     if name == "descendants_at_distance":
         return _is_number(bound["distance"]) or "distance= must be a number"
     weight = _weight(name, bound)
-    reason = _odd_call(name, bound, weight)
-    if reason is not None:
-        return reason
+    declined = _odd_call(name, bound, weight)
+    if declined is not None:
+        return declined
     if VERSION >= (3, 7) and name in CHANGED_IF_WEIGHTED and weight is not None:
         return "NetworkX 3.7 changed this function for weighted graphs"
     if bound.get("usebounds") and weight is not None:
