@@ -50,6 +50,10 @@ flows = kl.loads(town, (*pairs, trips.ravel()))
 print(flows)
 
 # %%
+
+kl.draw(flows, unit="trips", title="Trips a day")
+
+# %%
 # The flows belong to rows of the map. Without the street that carries most, its trips go elsewhere:
 
 busiest = int(flows.rows.argmax())
