@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -364,6 +365,13 @@ def interface_cases() -> Iterator[Case]:
             sorted(c) for c in nx.strongly_connected_components(g, backend="kleene")
         ],
         "floyd_warshall": lambda g: dict(nx.floyd_warshall(g, backend="kleene")),
+        "bidirectional_dijkstra": lambda g: nx.bidirectional_dijkstra(
+            g.to_undirected(), 0, 9, backend="kleene"
+        ),
+        "shortest_simple_paths": lambda g: list(
+            islice(nx.shortest_simple_paths(g, 0, 9, "weight", backend="kleene"), 5)
+        ),
+        "girvan_newman": lambda g: next(nx.community.girvan_newman(g, backend="kleene")),
         "load_centrality": lambda g: {  # sums of floats depend on the threads
             node: round(load, 9)
             for node, load in nx.load_centrality(g, weight="weight", backend="kleene").items()
