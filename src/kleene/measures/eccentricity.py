@@ -18,11 +18,7 @@ from kleene.proofs.claim import require_numbers
 from kleene.proofs.paths import Proof, sample_rows
 from kleene.proofs.rows import ProvedRow, verify_rows
 
-<<<<<<< HEAD
 __all__ = ["Eccentricity"]
-=======
-__all__ = ["Eccentricity", "Farthest", "Goal", "Known", "bound_dtype", "by_bounds", "by_searches"]
->>>>>>> refs/heads/house
 
 Array = NDArray[Any]
 
