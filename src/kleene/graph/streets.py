@@ -357,8 +357,8 @@ def from_geopandas(cls: type[Graph], streets: Any, weight: Any, directed: Any, s
     of_streets = np.unique(found.features)
     weights: Any = chosen
     if chosen not in (None, GEOMETRY):
-        values = column(streets, chosen)[of_streets]
-        values = as_lengths(values, chosen, ("drop these streets", "fill them in"))
+        given = column(streets, chosen)[of_streets]
+        values = as_lengths(given, chosen, ("drop these streets", "fill them in"))
         assert values is not None
         weights = np.zeros(found.total, values.dtype)
         weights[of_streets] = values
