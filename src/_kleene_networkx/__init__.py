@@ -47,7 +47,7 @@ _FUNCTIONS = {
     "bfs_predecessors": "`sort_neighbors` is not supported.",
     "bfs_successors": "`sort_neighbors` is not supported.",
     "bfs_tree": "`sort_neighbors` is not supported.",
-    "bidirectional_dijkstra": f"The search is not bidirectional. {_ANY_TIE}",
+    "bidirectional_dijkstra": f"In directed graphs, the search is not bidirectional. {_ANY_TIE}",
     "bidirectional_shortest_path": f"The search is not bidirectional. {_ANY_TIE}",
     "center": f"{_REDUCED} `e` is not supported.",
     "closeness_centrality": _REDUCED,

@@ -11,7 +11,7 @@ namespace kleene::measures {
 using namespace parallel;
 using namespace graph;
 
-// A graph whose weak components are strongly connected. Hops are counted where lengths are null.
+// A graph and its strong components. Hops are counted where lengths are null.
 template <class Id, class Value>
 struct Lengths {
   Arcs<Id> outgoing;
@@ -35,7 +35,8 @@ class ComponentSearches {
         from_(graph.outgoing.n),
         to_(graph.directed ? graph.outgoing.n : 0) {}
 
-  // The distances from v, or to v, of the vertices of its component.
+  // The distances from v, or to v, of the vertices of its component; of all vertices, if they are
+  // passed, as they must be where arcs lead from one component to another.
   const Value* forward(Id v, const Id* vertices, std::int64_t size) {
     search(v, vertices, size, graph_.outgoing, graph_.lengths, graph_.incoming, from_.data());
     return from_.data();
