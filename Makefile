@@ -145,11 +145,23 @@ release-check: $(VENV)/installed-release
 ZIG ?= $(PYTHON) -m ziglang
 AVX2 := -mavx2 -mfma
 AVX512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
-windows-check: $(patsubst native/%.cpp,build/windows/%.o,$(shell find native/core -name '*.cpp'))
+FOR_WINDOWS = @mkdir -p $(@D) && $(ZIG) c++ -target x86_64-windows-gnu -std=c++20 -O0 -Inative/core \
+  -DKLEENE_X86_LEVELS -c $< -o $@
+windows_objects = $(foreach to,$(2),$(patsubst native/%.cpp,build/windows/%$(to),$(1)))
+windows-check: \
+  $(call windows_objects,$(shell find native/core -name '*.cpp' ! -name '*.each_*'),.o) \
+  $(call windows_objects,$(shell find native/core -name '*.each_id.cpp'),.int32.o .int64.o) \
+  $(call windows_objects,$(shell find native/core -name '*.each_level.cpp'),.base.o .avx2.o .avx512.o)
 build/windows/%.o: native/%.cpp
-	@mkdir -p $(@D)
-	$(ZIG) c++ -target x86_64-windows-gnu -std=c++20 -O0 -Inative/core -DKLEENE_X86_LEVELS \
-	  $(if $(findstring _avx2,$<),$(AVX2))$(if $(findstring _avx512,$<),$(AVX512)) -c $< -o $@
+	$(FOR_WINDOWS)
+build/windows/%.int32.o build/windows/%.int64.o: native/%.cpp
+	$(FOR_WINDOWS) -DKLEENE_ID=std::$(patsubst .%,%,$(suffix $(basename $@)))_t
+build/windows/%.base.o: native/%.cpp
+	$(FOR_WINDOWS) -DKLEENE_LEVEL=baseline -DKLEENE_BYTES=16
+build/windows/%.avx2.o: native/%.cpp
+	$(FOR_WINDOWS) -DKLEENE_LEVEL=avx2 -DKLEENE_BYTES=32 $(AVX2)
+build/windows/%.avx512.o: native/%.cpp
+	$(FOR_WINDOWS) -DKLEENE_LEVEL=avx512 -DKLEENE_BYTES=64 $(AVX512)
 
 # The tests with the oldest versions of what Kleene depends on, in an environment of their own.
 OLDEST := build/oldest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 __all__ = ["conversions", "csgraph_calls", "networkx_calls"]
@@ -12,12 +13,16 @@ __all__ = ["conversions", "csgraph_calls", "networkx_calls"]
 Named = tuple[str, Callable[[], Any]]
 
 #: Functions of NetworkX whose backends know them by another name.
-_OTHER_NAMES = {"newman_betweenness_centrality": "load_centrality"}
+_OTHER_NAMES = {
+    "girvan_newman": "community.girvan_newman",
+    "newman_betweenness_centrality": "load_centrality",
+    "steiner_tree": "approximation.steiner_tree",
+}
 
 #: What parameters of NetworkX's functions get; others have a default.
 _ARGUMENTS = {
     "source": 0, "target": 5, "sources": [0, 2], "targets": [4, 5], "u": 0, "v": 5, "n": 0,
-    "distance": 2, "weight": "weight",
+    "distance": 2, "weight": "weight", "center_nodes": [0, 3], "terminal_nodes": [0, 3, 5],
 }  # fmt: skip
 
 #: Calls that take another graph than an undirected one with lengths.
@@ -43,7 +48,7 @@ def networkx_calls() -> Iterator[Named]:
     converted = {name: convert_from_nx(graph) for name, graph in graphs.items()}
     for name in sorted(get_info()["functions"]):
         kind = "acyclic" if any(part in name for part in _DIRECTED) else _GRAPHS.get(name, "plain")
-        call, graph = getattr(nx, _OTHER_NAMES.get(name, name)), converted[kind]
+        call, graph = attrgetter(_OTHER_NAMES.get(name, name))(nx), converted[kind]
         yield f"networkx {name}", lambda c=call, g=graph: _plain(c(g, **_arguments(c)))
     yield (
         "networkx, a graph of its own",

@@ -11,7 +11,7 @@ from device_bands import ALL, ONE, assert_equal_bits, sample
 import kleene as kl
 from kleene.backends.common.dense_driver import MatrixForm
 from kleene.backends.cuda.closure import bands as closure_devices
-from kleene.backends.cuda.closure import streamed, tiled
+from kleene.backends.cuda.closure import engine, streamed, tiled
 from kleene.backends.cuda.closure.kernels import BLOCK, TileLayout
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
@@ -79,8 +79,8 @@ def test_bands_follow_the_memory_of_each_device(monkeypatch: pytest.MonkeyPatch)
         open_device("emulated:1").empty(5 * 2**18, np.uint8, "held"),
         open_device("emulated:2").empty(3 * 2**20, np.uint8, "held"),
     ]
-    made, bands = tiled.make_bands, []
-    monkeypatch.setattr(tiled, "make_bands", lambda *args: (bands.extend(made(*args)), bands)[1])
+    made, bands = engine.make_bands, []
+    monkeypatch.setattr(engine, "make_bands", lambda *args: (bands.extend(made(*args)), bands)[1])
     got = kl.apsp(g, method="tiled", predecessors=False, **ALL)
     assert_equal_bits(got, wanted)
     assert [band.device.index for band in bands] == [0, 1, 3]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kleene as kl
-from kleene.backends.cuda.closure import tiled
+from kleene.backends.cuda.closure import engine, tiled
 from kleene.backends.cuda.closure.bands import DeviceBand, split_bands
 from kleene.backends.cuda.runtime.device import open_device
 from kleene.backends.cuda.runtime.emulated_device import EmulatedDevice
@@ -113,7 +113,7 @@ def run_late(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def choose(kind: str, bands: slice) -> None:
         late: list[Any] = []
-        make_bands = tiled.make_bands
+        make_bands = engine.make_bands
 
         def noted(*args: Any) -> list[DeviceBand]:
             made = make_bands(*args)
@@ -123,7 +123,7 @@ def run_late(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def pick(self: EmulatedDevice, streams: list[Any]) -> Any:
             return next((stream for stream in streams if stream not in late), streams[0])
 
-        monkeypatch.setattr(tiled, "make_bands", noted)
+        monkeypatch.setattr(engine, "make_bands", noted)
         monkeypatch.setattr(EmulatedDevice, "pick", pick)
         monkeypatch.setenv("KLEENE_EMULATOR_SEED", "1")
 
@@ -144,7 +144,7 @@ def test_a_stream_that_is_slow(slow: int, kind: str, run_late: Callable[..., Non
 def test_the_next_rows_travel_before_products_are_done(
     run_late: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    multiply, share = DeviceBand.multiply, tiled.share_rows
+    multiply, share = DeviceBand.multiply, engine.share_rows
     log: list[tuple[str, int, int]] = []
 
     def note(stream: Any, kind: str, current: int, band: DeviceBand) -> None:
@@ -162,7 +162,7 @@ def test_the_next_rows_travel_before_products_are_done(
                 note(band.copies, "copied", current, band)
 
     monkeypatch.setattr(DeviceBand, "multiply", noted_multiply)
-    monkeypatch.setattr(tiled, "share_rows", noted_share)
+    monkeypatch.setattr(engine, "share_rows", noted_share)
     run_late("rest", slice(None))
     kl.apsp(sample(400, "float32"), method="tiled", predecessors=False, **ALL)
     copied = [(current, band) for kind, current, band in log if kind == "copied"]

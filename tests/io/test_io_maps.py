@@ -459,7 +459,7 @@ def test_a_write_ahead_log_beside_a_file(tmp_path: Path) -> None:
         (geometry_of_geopackage(wkb(0)), "the type 0"),
         (geometry_of_geopackage(b"\1\2\0\0\0\xff\xff\xff\xff"), "buffer"),
         (geometry_of_geopackage(wkb(5, wkb(2, A, B))[:-8]), "buffer"),
-        (geometry_of_geopackage(b"\1\7\0\0\0\1\0\0\0" * 3000), "recursion"),
+        (geometry_of_geopackage(b"\1\7\0\0\0\1\0\0\0" * 30_000), "recursion"),
         (5, ""),
         ("text", ""),
     ],

@@ -14,8 +14,8 @@ from plain_distances import ZOO, measured_graphs, plain_rows
 
 import kleene as kl
 from kleene import _native
-from kleene.measures import eccentricity
-from kleene.measures.eccentricity import by_bounds
+from kleene.measures import eccentricity_bounds
+from kleene.measures.eccentricity_bounds import by_bounds
 
 
 def farthest(rows: Any) -> Any:
@@ -117,7 +117,7 @@ def test_graphs_on_which_bounds_decide_nothing(
     size: int, weights: Any, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All vertices of a circle are alike: what is left is searched from many at once."""
-    monkeypatch.setattr(eccentricity, "_TOGETHER", batch)
+    monkeypatch.setattr(eccentricity_bounds, "_TOGETHER", batch)
     around = np.arange(size)
     lengths = None if weights is None else np.full(size, weights)
     for directed in (True, False):

@@ -192,7 +192,7 @@ def test_bins_of_several_parts_are_added() -> None:
     def part(counts: list[int], most: float) -> Bins:
         bins = Bins(None, False, True)
         bins.reach(most)
-        bins._counts[: len(counts)] += counts
+        bins._counts[: len(counts)] += np.array(counts, np.int64)
         return bins
 
     wide = part([1, 2, 3], 3 * _MOST_BINS)  # of width 4

@@ -1,6 +1,6 @@
 // Betweenness of edges, added up on one core in the order of NetworkX: its bits, ties included.
 //
-// The searches and sums are Brandes'; see measures/betweenness_lanes.hpp for fast ones. Where the
+// The searches and sums are Brandes'; see measures/betweenness_lanes.cpp for fast ones. Where the
 // edge with the most is removed, as Girvan and Newman do, the last bit decides between edges that
 // are alike.
 //

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from kleene.errors import RequestError, StorageError
 from kleene.system.formatting import format_bytes
 from kleene.system.interrupts import interrupt_first
-from kleene.system.npy_header import write_header
+from kleene.system.npy_header import write_array, write_header
 
 if sys.platform != "win32":  # there, files of killed processes stay
     import fcntl
@@ -96,8 +96,7 @@ def atomic_array(
             array = np.empty(shape, dtype)
             yield array
             with beside.open("wb") as file:
-                write_header(file, dtype, shape)
-                array.tofile(file)
+                write_array(file, array)
             return
         with beside.open("r+b") as file:
             write_header(file, dtype, shape)
