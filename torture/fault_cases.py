@@ -165,6 +165,7 @@ def graph_cases() -> Iterator[Case]:
     )
     yield Case("verify", on(lambda: kl.sssp(small(), 0, threads=1), lambda r: bool(r.verify())))
     yield Case("relaxation_ceiling", on(lambda: "min_plus", ceiling))
+    yield Case("a copy by threads", on(lambda: np.arange(2.0**17), copied))
     yield Case("methods", on(lambda: None, lambda _: len(_native.methods())))
     yield Case("simd", on(lambda: None, lambda _: [_native.simd(), *_native.simd_levels()]))
 
@@ -224,6 +225,13 @@ def multiply(entries: Any) -> Any:
         "min_plus", right, right, before, values, found, len(right), len(right), 3
     )
     return values, found
+
+
+def copied(entries: Any) -> Any:
+    """Copy an array as matrices for a GPU are."""
+    to = np.empty_like(entries)
+    _native.copy_bytes(to, entries, 3)
+    return to
 
 
 def ceiling(semiring: str) -> bool:
