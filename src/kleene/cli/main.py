@@ -92,10 +92,11 @@ def _kleene(
 ) -> None:
     """Shortest paths, traversals and path closures of graphs.
 
-    A graph is a file (CSV and other edge lists, .gr, .mtx, METIS, GraphML, GML, TNTP, GAP, .npz,
-    .npy, Parquet; also gzip), one that `kleene prepare` wrote (.kp), or - for standard input. A
-    vertex is given by its label, which is the name or number that the file gives it; without
-    labels, by its position from 0. Every command has --json, and -o - for standard output.
+    A graph is a file (CSV and other edge lists, .gr, .mtx, METIS, GraphML, GML, TNTP, GAP, GeoJSON,
+    GeoPackage, .npz, .npy, Parquet; also gzip), one that `kleene prepare` wrote (.kp), or - for
+    standard input. A vertex is given by its label, which is the name or number that the file gives
+    it; without labels, by its position from 0. Every command has --json, and -o - for standard
+    output.
     """
     refuse_under_mpiexec(ctx.invoked_subcommand)
 
