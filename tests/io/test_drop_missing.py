@@ -165,6 +165,12 @@ def test_many_rows_are_dropped_where_threads_share_the_text() -> None:
     assert np.array_equal(g.rows.numbers, np.flatnonzero(np.arange(count) % 1000))
 
 
+def test_a_header_may_be_shorter_than_the_rows() -> None:
+    text = b"ay\na,b,1,yes\nb,c,2,\ncca,,,-1\n"
+    with pytest.raises(kl.FormatError, match="1 of 3 rows has no value in column 1, line 4"):
+        kl.read(io.BytesIO(text), format="edge_list", separator=",", header=True)
+
+
 # ---- the command line ---------------------------------------------------------------------------
 
 

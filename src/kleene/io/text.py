@@ -206,7 +206,8 @@ class TextReader:
         text, blank = self._whole.data, " " if layout.separator == "\t" else "[ \t]"
         found = list(_line_without_value(layout).finditer(text, self.offset))
         columns = sorted({layout.columns[int(line.lastindex or 1) - 1] for line in found})
-        names = columns if titles is None else [titles[at] for at in columns]
+        titled = len(titles or ())  # a header may be shorter than the rows
+        names = [titles[at] if titles and at < titled else at for at in columns]
         comment = f"(?:[{re.escape(layout.comments)}][^\n]*)?" if layout.comments else ""
         no_row = re.compile(rf"^{blank}*+{comment}+\r?$".encode(), re.M)
         others = [line.start() for line in no_row.finditer(text, self.offset)]

@@ -49,8 +49,9 @@ _FIELDS = b"|".join(
 )
 _FIELD = re.compile(_SPACE + b"(?:%b)" % _FIELDS + _SPACE + rb"(?:,|(?=\}))")
 _BEGIN, _END = re.compile(_SPACE + rb"\{"), re.compile(_SPACE + rb"\}" + _SPACE)
-#: Names of types that NumPy looks up; it parses others ("2i4", "(2,)i4", "i4,f4") as Python.
-_TYPE_NAME = re.compile(r"[<>=|]?(?:\?|[A-Za-z][A-Za-z0-9_]*(?:\[[A-Za-z0-9/]+\])?)")
+#: Names of types that NumPy looks up; it parses others ("2i4", "(2,)i4", "i4,f4") as Python, and
+#: warns of "a", which it does not write.
+_TYPE_NAME = re.compile(r"[<>=|]?(?!a[0-9]*$)(?:\?|[A-Za-z][A-Za-z0-9_]*(?:\[[A-Za-z0-9/]+\])?)")
 
 
 class NpyHeader(NamedTuple):
