@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,12 +15,11 @@ from kleene.errors import RequestError
 from kleene.graph import Graph
 from kleene.proofs.paths import Proof
 from kleene.results.display import each_html, isochrones_html
-from kleene.results.files import to_degrees
+from kleene.results.files import save_geojson, to_degrees
 from kleene.results.long_table import LongTable
 from kleene.results.reach import Reach
 from kleene.results.route import plain
 from kleene.results.tables import Block, label_column
-from kleene.system.atomic_file import atomic_path
 from kleene.system.cached_property import cached_property
 
 __all__ = [
@@ -114,12 +112,10 @@ class GeoTable(LongTable):
         ...     json.loads(Path(folder, "zones.geojson").read_text())["type"]
         'FeatureCollection'
         """
-        if not isinstance(path, (str, Path)) or Path(path).suffix.lower() != ".geojson":
+        if isinstance(path, (str, Path)) and Path(path).suffix.lower() == ".geojson":
+            save_geojson(self.to_geojson(), path)
+        else:
             super().save(path)
-            return
-        with atomic_path(path) as beside:
-            text = json.dumps(self.to_geojson(), ensure_ascii=False)
-            beside.write_text(text + "\n", encoding="utf-8")
 
 
 class Reached(NamedTuple):
